@@ -1,1 +1,38 @@
-//! evosafe-spec
+//! Everything that people write in TOML, checked once and turned into types: domain
+//! specifications into plans, bundles, mechanism files. Also the division of a corpus into
+//! train and held-out, its canonical order, and the warm start that the binary carries.
+//!
+//! Unknown keys are errors everywhere: a typo would change an experiment.
+
+mod bundle;
+mod compose;
+mod embedded;
+mod error;
+mod library;
+mod load;
+mod manifest;
+mod mechanism;
+mod order;
+mod param;
+mod plan;
+mod raw;
+mod rng;
+mod split;
+mod strict;
+mod validate;
+
+pub use bundle::{
+    CODE_FILE, MANIFEST_FILE, POLICY_FILE, RATIONALE_FILE, WASM_FILE, build_bundle,
+    bundle_from_files, bundle_to_files, read_bundle, write_bundle,
+};
+pub use compose::{Lineage, Part, compose, compose_uses};
+pub use error::{BundleError, FormatError, SpecError, UnknownKey};
+pub use library::{NO_DEFENCE, experiences, mechanisms, seeds};
+pub use load::{embedded, load};
+pub use manifest::{parse_manifest, render_manifest};
+pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};
+pub use order::canonical_order;
+pub use param::{Param, ParamKind};
+pub use plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
+pub use split::{Split, split};
+pub use validate::{SPEC_FORMAT, check_prefixes};

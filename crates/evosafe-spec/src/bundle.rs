@@ -1,0 +1,138 @@
+//! Bundles as files (design section 4).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use evosafe_types::{Bundle, Manifest};
+
+use crate::error::BundleError;
+use crate::manifest::{parse_manifest, render_manifest};
+
+/// File with the policy text *P*.
+pub const POLICY_FILE: &str = "POLICY.md";
+/// File with the hooks *C*.
+pub const CODE_FILE: &str = "harness.js";
+/// File with the hypothesis and the litmus answers.
+pub const RATIONALE_FILE: &str = "RATIONALE.md";
+/// File with the manifest.
+pub const MANIFEST_FILE: &str = "bundle.toml";
+/// The derived file; outside every content id.
+pub const WASM_FILE: &str = "harness.wasm";
+
+/// Reads the bundle in a folder. Hidden files and `harness.wasm` are not part of it.
+///
+/// # Errors
+/// If the folder or one of its required files is missing, a file does not belong to a
+/// bundle, is not text, or the manifest is malformed.
+pub fn read_bundle(dir: &Path) -> Result<Bundle, BundleError> {
+    if !dir.is_dir() {
+        return Err(BundleError::NotAFolder(dir.to_path_buf()));
+    }
+    let failed = |path: &Path, source| BundleError::Io {
+        path: path.to_path_buf(),
+        action: "reading",
+        source,
+    };
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| failed(dir, e))? {
+        let path = entry.map_err(|e| failed(dir, e))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') || name == WASM_FILE {
+            continue;
+        }
+        if !is_bundle_file(&name) {
+            return Err(BundleError::UnknownFile(path.display().to_string()));
+        }
+        files.insert(name, std::fs::read(&path).map_err(|e| failed(&path, e))?);
+    }
+    from_files(&files, &|name| dir.join(name).display().to_string())
+}
+
+/// Writes a bundle into a folder, which is created if needed. Files of another bundle
+/// that would become part of this one are removed; other files are left alone.
+///
+/// # Errors
+/// If a file cannot be written or removed.
+pub fn write_bundle(bundle: &Bundle, dir: &Path) -> Result<(), BundleError> {
+    let failed = |path: &Path, source| BundleError::Io {
+        path: path.to_path_buf(),
+        action: "writing",
+        source,
+    };
+    std::fs::create_dir_all(dir).map_err(|e| failed(dir, e))?;
+    let files = bundle_to_files(bundle);
+    for name in [POLICY_FILE, CODE_FILE, RATIONALE_FILE, MANIFEST_FILE, WASM_FILE] {
+        let path = dir.join(name);
+        match files.get(name) {
+            Some(bytes) => std::fs::write(&path, bytes).map_err(|e| failed(&path, e))?,
+            None if path.exists() => std::fs::remove_file(&path).map_err(|e| failed(&path, e))?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// A bundle from its files, by name. `harness.wasm` may be among them and is passed over.
+///
+/// # Errors
+/// As [`read_bundle`].
+pub fn bundle_from_files(files: &BTreeMap<String, Vec<u8>>) -> Result<Bundle, BundleError> {
+    from_files(files, &|name| name.to_owned())
+}
+
+/// The files of a bundle, by name, without the derived one.
+#[must_use]
+pub fn bundle_to_files(bundle: &Bundle) -> BTreeMap<String, Vec<u8>> {
+    [
+        (POLICY_FILE, bundle.policy.as_ref()),
+        (CODE_FILE, bundle.code.as_ref()),
+        (RATIONALE_FILE, Some(&bundle.rationale)),
+        (MANIFEST_FILE, Some(&bundle.manifest_text)),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some((name.to_owned(), text?.clone().into_bytes())))
+    .collect()
+}
+
+/// A bundle with the manifest's text rendered.
+#[must_use]
+pub fn build_bundle(
+    policy: Option<String>,
+    code: Option<String>,
+    rationale: String,
+    manifest: Manifest,
+) -> Bundle {
+    let manifest_text = render_manifest(&manifest);
+    Bundle { policy, code, rationale, manifest, manifest_text }
+}
+
+fn is_bundle_file(name: &str) -> bool {
+    [POLICY_FILE, CODE_FILE, RATIONALE_FILE, MANIFEST_FILE, WASM_FILE].contains(&name)
+}
+
+/// `shown` gives a file its name in messages.
+fn from_files(
+    files: &BTreeMap<String, Vec<u8>>,
+    shown: &dyn Fn(&str) -> String,
+) -> Result<Bundle, BundleError> {
+    if let Some(name) = files.keys().find(|name| !is_bundle_file(name)) {
+        return Err(BundleError::UnknownFile(shown(name)));
+    }
+    let text = |name: &str| match files.get(name) {
+        None => Ok(None),
+        Some(bytes) => match String::from_utf8(bytes.clone()) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(BundleError::Text { file: shown(name), message: "is not UTF-8 text" }),
+        },
+    };
+    let required = |name: &str| text(name)?.ok_or_else(|| BundleError::MissingFile(shown(name)));
+    let manifest_text = required(MANIFEST_FILE)?;
+    let manifest = parse_manifest(&shown(MANIFEST_FILE), &manifest_text)?;
+    let policy = text(POLICY_FILE)?;
+    if policy.as_ref().is_some_and(|policy| policy.trim().is_empty()) {
+        let message = "holds nothing; delete the file to have no policy";
+        return Err(BundleError::Text { file: shown(POLICY_FILE), message });
+    }
+    let code = text(CODE_FILE)?;
+    Ok(Bundle { policy, code, rationale: required(RATIONALE_FILE)?, manifest, manifest_text })
+}

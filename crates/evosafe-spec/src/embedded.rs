@@ -1,0 +1,11 @@
+//! What the binary carries: the shipped specifications and the warm start.
+
+use include_dir::{Dir, include_dir};
+
+pub(crate) static SPECS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../specs");
+pub(crate) static WARMSTART: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../warmstart");
+
+/// Last component of a path inside an embedded folder.
+pub(crate) fn leaf(path: &std::path::Path) -> &str {
+    path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default()
+}

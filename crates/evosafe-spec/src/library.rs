@@ -1,0 +1,92 @@
+//! The warm start that the binary carries (paper section 4.2): mechanisms, seed
+//! bundles and the written experiences.
+
+use std::collections::BTreeMap;
+
+use evosafe_types::Bundle;
+
+use crate::bundle::{CODE_FILE, POLICY_FILE, bundle_from_files};
+use crate::compose::{Lineage, compose_uses};
+use crate::embedded::{WARMSTART, leaf};
+use crate::error::BundleError;
+use crate::mechanism::{Mechanism, parse_mechanism};
+
+/// Name of the seed that is the reference *H0*.
+pub const NO_DEFENCE: &str = "no-defence";
+
+const MECHANISMS: &str = "mechanisms";
+const EXPERIENCES: &str = "experiences.md";
+
+/// All mechanisms of the library, by name.
+///
+/// # Errors
+/// Names the file that is malformed.
+pub fn mechanisms() -> Result<Vec<Mechanism>, BundleError> {
+    let files = WARMSTART.get_dir(MECHANISMS).into_iter().flat_map(|dir| dir.files());
+    let mut all = files
+        .filter_map(|file| Some((leaf(file.path()).strip_suffix(".js")?, file)))
+        .map(|(name, file)| match file.contents_utf8() {
+            Some(text) => parse_mechanism(name, text),
+            None => {
+                let file = format!("{name}.js");
+                Err(BundleError::Text { file, message: "is not UTF-8 text" })
+            }
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
+
+/// The seed bundles: no defence first, the others by folder name.
+///
+/// A seed that lists mechanisms and has neither code nor policy of its own is composed
+/// from them here, with the folder's `RATIONALE.md` as its hypothesis.
+///
+/// # Errors
+/// Names the seed and file that is malformed.
+pub fn seeds() -> Result<Vec<Bundle>, BundleError> {
+    let library = mechanisms()?;
+    let mut dirs: Vec<_> = WARMSTART.dirs().filter(|dir| leaf(dir.path()) != MECHANISMS).collect();
+    dirs.sort_by_key(|dir| (leaf(dir.path()) != NO_DEFENCE, leaf(dir.path()).to_owned()));
+    dirs.into_iter()
+        .map(|dir| {
+            let files: BTreeMap<String, Vec<u8>> = dir
+                .files()
+                .map(|file| (leaf(file.path()).to_owned(), file.contents().to_vec()))
+                .collect();
+            seed(&library, &files)
+        })
+        .collect()
+}
+
+fn seed(library: &[Mechanism], files: &BTreeMap<String, Vec<u8>>) -> Result<Bundle, BundleError> {
+    let written = bundle_from_files(files)?;
+    let own_text = files.contains_key(CODE_FILE) || files.contains_key(POLICY_FILE);
+    if own_text || written.manifest.mechanisms.is_empty() {
+        return Ok(written);
+    }
+    let manifest = written.manifest;
+    let lineage = Lineage {
+        name: manifest.name,
+        parents: manifest.parents,
+        origin: manifest.origin,
+        edit: manifest.edit,
+        hypothesis: without_title(&written.rationale).to_owned(),
+        limits: manifest.limits,
+    };
+    compose_uses(library, &manifest.mechanisms, &lineage)
+}
+
+/// The composed rationale has a title of its own.
+fn without_title(rationale: &str) -> &str {
+    match rationale.split_once('\n') {
+        Some((title, rest)) if title.starts_with("# ") => rest.trim(),
+        _ => rationale.trim(),
+    }
+}
+
+/// The written experiences of the warm start; empty if the library has none.
+#[must_use]
+pub fn experiences() -> &'static str {
+    WARMSTART.get_file(EXPERIENCES).and_then(include_dir::File::contents_utf8).unwrap_or_default()
+}

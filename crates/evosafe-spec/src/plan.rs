@@ -1,0 +1,133 @@
+//! The validated plan: what everything after this crate works on.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use evosafe_types::{Budget, ContentHash, HarnessLimits, JsonMap};
+use serde::{Deserialize, Serialize};
+
+/// A domain specification, checked (paper section 4.1: the Designer's task contract).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Short name, lowercase.
+    pub name: String,
+    /// `spec.md`: what the Designer reads.
+    pub spec_md: String,
+    /// Tools, tasks and judges.
+    pub environment: EnvironmentPlan,
+    /// How tasks are divided into train and held-out.
+    pub split: SplitPlan,
+    /// Sizes and constants of the evaluation cascade.
+    pub cascade: CascadePlan,
+    /// Sizes of the loop.
+    pub search: SearchPlan,
+    /// What a search may spend by default.
+    pub budget: Budget,
+    /// Sandbox limits of candidates that the search writes.
+    pub limits: HarnessLimits,
+    /// Model calls that an episode may use.
+    pub step_limit: u32,
+    /// Victim when the command line names none.
+    pub victim: Option<String>,
+    /// Where it was read from.
+    pub source: SpecSource,
+    /// Hash of the bytes of `spec.toml` and `spec.md`.
+    pub hash: ContentHash,
+}
+
+/// Where a specification was read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpecSource {
+    /// Part of the binary.
+    Embedded(String),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+/// `[environment]`
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnvironmentPlan {
+    /// In process, deterministic.
+    Builtin {
+        /// Name of the domain.
+        domain: String,
+    },
+    /// A child process that speaks the bridge protocol.
+    Bridge {
+        /// Name of the bridge.
+        bridge: String,
+        /// Handed to the bridge as they are.
+        options: JsonMap,
+        /// Deadline of one call.
+        call_timeout: Duration,
+        /// Deadline of opening an episode, start of the process included.
+        open_timeout: Duration,
+        /// Processes at most; they never change results.
+        processes: u32,
+    },
+}
+
+/// `[split]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct SplitPlan {
+    /// What is kept together.
+    pub by: SplitBy,
+    /// Share of the train side, in (0, 1); 0 where the environment fixes the sides.
+    pub train: f64,
+    /// Seed of the division and of the canonical order.
+    pub seed: u64,
+}
+
+/// What a split keeps together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitBy {
+    /// Attack tasks one by one; benign tasks by user task.
+    Pair,
+    /// All attack tasks of one attacker's goal, so that held-out goals are new; benign tasks by user task.
+    InjectionTask,
+    /// The environment says of each task which side it is on.
+    Environment,
+}
+
+impl SplitBy {
+    /// As written in `spec.toml`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::InjectionTask => "injection_task",
+            Self::Environment => "environment",
+        }
+    }
+}
+
+/// `[cascade]`: prefixes of the canonical order, in tasks (paper section 4.4, appendix A).
+#[derive(Debug, Clone, PartialEq)]
+pub struct CascadePlan {
+    /// Stage 1.
+    pub smoke: u32,
+    /// Stage 2.
+    pub gate: u32,
+    /// Stage 3.
+    pub search: u32,
+    /// Stage 4; `None` is the whole train side.
+    pub wide: Option<u32>,
+    /// Points below the reference that the upper bound must fall under for the gate to stop a candidate.
+    pub margin: f64,
+    /// Confidence of the one-sided bound, in (0.5, 1).
+    pub confidence: f64,
+    /// Candidates that stage 4 is run for.
+    pub finalists: u32,
+}
+
+/// `[search]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchPlan {
+    /// Candidates proposed together, whatever the concurrency.
+    pub batch: u32,
+    /// Repairs of a flagged candidate before it is dropped.
+    pub repairs: u32,
+    /// Batches without improvement after which the search counts as converged; `None` never.
+    pub patience: Option<u32>,
+}

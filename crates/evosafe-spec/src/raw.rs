@@ -1,0 +1,118 @@
+//! `spec.toml` as written. Every key is optional here, so that an unknown key is
+//! reported before a missing one: most missing keys are misspelt ones.
+
+use serde::Deserialize;
+
+use crate::strict::fields;
+
+macro_rules! table {
+    ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(default, expecting = "a table")]
+        pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: Option<$type>,)* }
+    };
+}
+pub(crate) use table;
+
+table!(
+    /// The root.
+    RawSpec {
+        format: u32,
+        name: String,
+        victim: String,
+        victim_steps: u32,
+        environment: RawEnvironment,
+        split: RawSplit,
+        cascade: RawCascade,
+        search: RawSearch,
+        budget: RawBudget,
+        harness: RawLimits,
+    }
+);
+table!(
+    /// `[environment]`
+    RawEnvironment {
+        kind: String,
+        domain: String,
+        bridge: String,
+        options: toml::Table,
+        call_timeout_s: f64,
+        open_timeout_s: f64,
+        processes: u32,
+    }
+);
+table!(
+    /// `[split]`
+    RawSplit {
+        by: String,
+        train: f64,
+        seed: u64,
+    }
+);
+table!(
+    /// `[cascade]`
+    RawCascade {
+        smoke: u32,
+        gate: u32,
+        search: u32,
+        wide: RawWide,
+        margin: f64,
+        confidence: f64,
+        finalists: u32,
+    }
+);
+table!(
+    /// `[search]`
+    RawSearch {
+        batch: u32,
+        repairs: u32,
+        patience: u32,
+    }
+);
+table!(
+    /// `[budget]`
+    RawBudget {
+        candidates: u32,
+        episodes: u64,
+        wall_clock_s: u64,
+    }
+);
+table!(
+    /// `[harness]` of a specification, `[limits]` of a bundle.
+    RawLimits {
+        fuel: u64,
+        memory_mib: u32,
+        output_bytes: u32,
+        classify_calls: u32,
+    }
+);
+
+/// `cascade.wide`: a number, or a word.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a number of tasks or \"all\"")]
+pub(crate) enum RawWide {
+    /// A number of tasks.
+    Tasks(u32),
+    /// `all`
+    Word(String),
+}
+
+/// Keys of each table of `spec.toml`.
+pub(crate) fn keys_of(place: &str) -> &'static [&'static str] {
+    match place {
+        "" => fields::<RawSpec>(),
+        "environment" => fields::<RawEnvironment>(),
+        "split" => fields::<RawSplit>(),
+        "cascade" => fields::<RawCascade>(),
+        "search" => fields::<RawSearch>(),
+        "budget" => fields::<RawBudget>(),
+        "harness" => fields::<RawLimits>(),
+        _ => &[],
+    }
+}
+
+/// Tables of `spec.toml`, for the test that all keys are documented.
+#[cfg(test)]
+pub(crate) const TABLES: [&str; 7] =
+    ["", "environment", "split", "cascade", "search", "budget", "harness"];
