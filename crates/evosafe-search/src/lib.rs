@@ -1,1 +1,25 @@
-//! evosafe-search
+//! The search: Designer, Criticizer, Cascade, Analyzer and the loop that joins them.
+
+mod analyzer;
+mod cascade;
+mod clock;
+mod compare;
+pub mod criticizer;
+mod designer;
+mod error;
+mod evaluate;
+mod evaluator;
+pub mod mining;
+mod promotion;
+mod rng;
+mod run;
+mod search;
+
+pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
+pub use compare::{COVERAGE_FLOOR, Paired, pair, uncovered};
+pub use designer::{DesignerKind, Operator};
+pub use error::SearchError;
+pub use evaluate::{EvaluateConfig, evaluate};
+pub use evaluator::{EventSink, Verdict, score};
+pub use run::{RUN_FORMAT, RunIdentity, RunRecord, find};
+pub use search::{SearchConfig, SearchSummary, search};

@@ -7,6 +7,7 @@
 mod budget;
 mod bundle;
 mod decision;
+mod evaluation;
 mod event;
 mod evidence;
 mod id;
@@ -21,6 +22,9 @@ pub use bundle::{
     ABI_VERSION, Bundle, HarnessLimits, Language, Manifest, MechanismUse, Origin, ParamValue,
 };
 pub use decision::{CallDecision, TextDecision};
+pub use evaluation::{
+    AgreementException, AgreementReport, ArmReport, AsrReport, Evaluation, McNemarReport, RateReport,
+};
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};
 pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};

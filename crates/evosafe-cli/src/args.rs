@@ -1,0 +1,254 @@
+//! Arguments.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Exit codes, as shown by `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    done, and the answer is no (a check failed, an archive is damaged, a result is indecisive)
+  2    wrong arguments
+  3    wrong input: a specification, bundle, recording or id
+  4    the environment or its bridge failed
+  5    the archive failed or is in use
+  70   a defect of this program
+  130  interrupted; everything finished is saved
+
+Environment variables:
+  EVOSAFE_ARCHIVE   default archive folder (./archive)
+  EVOSAFE_CACHE     folder for bridges and compiled code (the user's cache folder)
+  EVOSAFE_LOG       log filter for stderr, e.g. `debug`";
+
+/// Search, prove and export safety harnesses for tool-using agents.
+#[derive(Debug, Parser)]
+#[command(name = "evosafe", version, after_long_help = EXIT_CODES)]
+pub struct Args {
+    /// Print one JSON document on stdout and nothing else there.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Archive folder.
+    #[arg(long, global = true, env = "EVOSAFE_ARCHIVE", default_value = "archive")]
+    pub archive: PathBuf,
+    /// Cache folder for bridges and compiled code.
+    #[arg(long, global = true, env = "EVOSAFE_CACHE", value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Search a harness for one victim and one domain. Run again to resume.
+    #[command(after_help = "Examples:
+  evosafe search finance
+  evosafe search specs/agentdojo --victim replay:runs/gpt-4o-2024-05-13 --seed 1
+  evosafe search finance --victim sim:glm-5 --candidates 40 --json")]
+    Search(SearchArgs),
+    /// Evaluate a candidate against no defence on one side of the split.
+    #[command(after_help = "Examples:
+  evosafe evaluate best --split held-out
+  evosafe evaluate best --split held-out --attack tool_knowledge
+  evosafe evaluate best --spec specs/agentdyn --victim replay:runs/gpt-4o --split all")]
+    Evaluate(EvaluateArgs),
+    /// Candidates of a search, best first.
+    Leaderboard(RunArgs),
+    /// Who descends from whom.
+    Lineage(RunArgs),
+    /// A candidate: files, scores, verdicts, notes.
+    #[command(after_help = "Examples:\n  evosafe show best\n  evosafe show 3f2a --json")]
+    Show(CandidateArgs),
+    /// What differs between two candidates.
+    #[command(after_help = "Examples:\n  evosafe diff h0 best")]
+    Diff {
+        /// Candidate: an id prefix, `best` or `h0`.
+        a: String,
+        /// Candidate: an id prefix, `best` or `h0`.
+        b: String,
+        /// Search, by id prefix (the latest).
+        #[arg(long)]
+        run: Option<String>,
+    },
+    /// One episode, call by call.
+    #[command(after_help = "Examples:\n  evosafe trace best banking/user_task_0/injection_task_3")]
+    Trace {
+        /// Candidate: an id prefix, `best` or `h0`.
+        candidate: String,
+        /// Task id.
+        task: String,
+        /// Search, by id prefix (the latest).
+        #[arg(long)]
+        run: Option<String>,
+    },
+    /// Write a candidate's bundle to a folder.
+    #[command(after_help = "Examples:\n  evosafe export best -o winner/")]
+    Export {
+        /// Candidate: an id prefix, `best` or `h0`.
+        candidate: String,
+        /// Folder to write; must not exist or be empty.
+        #[arg(short, long)]
+        output: PathBuf,
+        /// Search, by id prefix (the latest).
+        #[arg(long)]
+        run: Option<String>,
+    },
+    /// Work on a bundle outside an archive.
+    #[command(subcommand)]
+    Harness(HarnessCommand),
+    /// Benchmarks that run in their own process.
+    #[command(subcommand)]
+    Bridge(BridgeCommand),
+    /// Check or repair an archive.
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
+    /// Check this machine; names the command that fixes each finding.
+    Doctor,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SearchArgs {
+    /// Folder with spec.toml and spec.md, or the name of a built-in one (finance, agentdojo).
+    pub spec: String,
+    /// `replay:PATH` (recorded runs, a folder or .tar.zst) or `sim:NAME`. Default: the specification's.
+    #[arg(long)]
+    pub victim: Option<String>,
+    /// Seed of every random choice of the search.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Who writes the candidates.
+    #[arg(long, value_enum, default_value_t = Designer::Offline)]
+    pub designer: Designer,
+    /// Evaluate candidates without review (ablation).
+    #[arg(long)]
+    pub no_criticizer: bool,
+    /// Start from no defence alone (ablation).
+    #[arg(long)]
+    pub no_warm_start: bool,
+    /// Cap on candidates, seeds included.
+    #[arg(long, value_name = "N")]
+    pub candidates: Option<u32>,
+    /// Cap on episodes paid for.
+    #[arg(long, value_name = "N")]
+    pub episodes: Option<u64>,
+    /// Cap on wall-clock time, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<u64>,
+    /// Episodes at a time; changes speed, never results. Default: one per core.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+    /// Seed of the train/held-out split, instead of the specification's.
+    #[arg(long, value_name = "N")]
+    pub split_seed: Option<u64>,
+    /// How to split, instead of the specification's.
+    #[arg(long, value_enum)]
+    pub split_by: Option<SplitByArg>,
+}
+
+/// The Designers.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Designer {
+    /// Evolutionary, with learnt operator choice.
+    Offline,
+    /// Uniformly random edits: the control.
+    Random,
+}
+
+/// Ways to split.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum SplitByArg {
+    /// Pairs one by one; benign tasks by user task.
+    Pair,
+    /// Whole attacker goals are held out.
+    InjectionTask,
+    /// As the environment fixes it.
+    Environment,
+}
+
+/// A side of the split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SplitArg {
+    /// What the search saw.
+    Train,
+    /// What it never saw.
+    HeldOut,
+    /// Everything.
+    All,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct EvaluateArgs {
+    /// Candidate: an id prefix, `best` or `h0`.
+    #[arg(default_value = "best")]
+    pub candidate: String,
+    /// Tasks to run. Opening held-out is recorded in the archive.
+    #[arg(long, value_enum, default_value_t = SplitArg::HeldOut)]
+    pub split: SplitArg,
+    /// Search, by id prefix (the latest).
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Another attack of the environment, on the same split.
+    #[arg(long)]
+    pub attack: Option<String>,
+    /// Another victim.
+    #[arg(long)]
+    pub victim: Option<String>,
+    /// Another specification: the candidate is run there unchanged.
+    #[arg(long)]
+    pub spec: Option<String>,
+    /// Episodes at a time. Default: one per core.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Search, by id prefix (the latest).
+    #[arg(long)]
+    pub run: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CandidateArgs {
+    /// Candidate: an id prefix, `best` or `h0`.
+    pub candidate: String,
+    /// Search, by id prefix (the latest).
+    #[arg(long)]
+    pub run: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HarnessCommand {
+    /// Stage 0 on a bundle: does it build, do its hooks answer, do limits hold?
+    #[command(after_help = "Examples:\n  evosafe harness check winner/")]
+    Check {
+        /// Bundle folder.
+        dir: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BridgeCommand {
+    /// Install a benchmark into its own virtual environment in the cache folder.
+    #[command(after_help = "Examples:
+  evosafe bridge setup agentdojo
+  evosafe bridge setup agentdyn --from ~/src/AgentDyn")]
+    Setup {
+        /// Name: agentdojo or agentdyn.
+        name: String,
+        /// Checkout to install from, for benchmarks that are not published as a package.
+        #[arg(long)]
+        from: Option<PathBuf>,
+    },
+    /// Bridges that are installed.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ArchiveCommand {
+    /// Verify every object, chain and key; changes nothing.
+    Fsck,
+    /// Rebuild the index from git.
+    Reindex,
+}

@@ -1,0 +1,181 @@
+//! Commands that only read an archive; they work while a search runs.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use evosafe_archive::{Archive, ResultKind};
+use evosafe_types::TaskId;
+use serde_json::json;
+use similar::TextDiff;
+
+use super::Context;
+use crate::session;
+
+pub fn leaderboard(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (id, record) = session::find_run(&archive, run)?;
+    let rows = evosafe_report::leaderboard(&archive, &id, &record.candidates)?;
+    let mut text = evosafe_report::leaderboard_text(&rows, record.best.as_ref());
+    text.push_str("\n\n* best so far   x may not win (evosafe show says why)   ");
+    text.push_str(caveat(&record));
+    cx.printer.result(&text, &json!({ "run": id, "best": record.best, "rows": rows }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What must stand beside every number of this search.
+fn caveat(record: &evosafe_search::RunRecord) -> &'static str {
+    if record.identity.victim.starts_with("replay:") {
+        evosafe_types::REPLAY_CAVEAT
+    } else if record.identity.victim.starts_with("sim:") {
+        evosafe_types::SIMULATED_CAVEAT
+    } else {
+        ""
+    }
+}
+
+pub fn lineage(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (id, record) = session::find_run(&archive, run)?;
+    let rows: Vec<_> = record
+        .candidates
+        .iter()
+        .map(|candidate| evosafe_report::row(&archive, &id, candidate))
+        .collect::<Result<_, _>>()?;
+    let text = evosafe_report::lineage_text(&rows, record.best.as_ref());
+    let edges: Vec<_> = rows
+        .iter()
+        .map(|r| json!({ "candidate": r.candidate, "parents": r.parents, "edit": r.edit, "wide_score": r.wide_score, "search_score": r.search_score }))
+        .collect();
+    cx.printer.result(&text, &json!({ "run": id, "best": record.best, "lineage": edges }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (run, record) = session::find_run(&archive, run)?;
+    let id = session::candidate(&archive, &record, name)?;
+    let row = evosafe_report::row(&archive, &run, &id)?;
+    let bundle = session::bundle(&archive, &id)?;
+    let results: Vec<_> =
+        archive.results(&id)?.into_iter().filter(|r| r.run.as_ref() == Some(&run)).collect();
+    let mut text = evosafe_report::leaderboard_text(std::slice::from_ref(&row), record.best.as_ref());
+    let _ = write!(text, "\n{}\n", caveat(&record));
+    for record in &results {
+        let line = |key: &str| record.body.get(key).and_then(|v| v.as_str()).unwrap_or_default();
+        match record.kind {
+            ResultKind::Note => {
+                let _ = write!(text, "\nnote ({} tasks): {}", record.body["tasks"], line("text"));
+            }
+            ResultKind::Verdict => {
+                let _ = write!(text, "\nCriticizer: {}\n", line("text"));
+            }
+            ResultKind::Promotion => {
+                let _ = writeln!(text, "\npromotion: {}", record.body);
+            }
+            ResultKind::Evaluation => {
+                let _ = writeln!(text, "\nevaluation on {}: score {}", line("split"), record.body["score"]);
+            }
+            ResultKind::Stage => {}
+        }
+    }
+    let mut files = serde_json::Map::new();
+    for (name, bytes) in evosafe_spec::bundle_to_files(&bundle) {
+        let content = String::from_utf8_lossy(&bytes).into_owned();
+        let _ = write!(text, "\n=== {name}\n{content}");
+        files.insert(name, content.into());
+    }
+    let results: Vec<_> =
+        results.iter().map(|r| json!({ "kind": r.kind, "body": r.body })).collect();
+    cx.printer.result(&text, &json!({ "row": row, "results": results, "files": files }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn diff(cx: &Context<'_>, a: &str, b: &str, run: Option<&str>) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (_, record) = session::find_run(&archive, run)?;
+    let files = |name: &str| -> Result<_> {
+        let id = session::candidate(&archive, &record, name)?;
+        let bundle = session::bundle(&archive, &id)?;
+        Ok((id, evosafe_spec::bundle_to_files(&bundle)))
+    };
+    let ((a_id, a_files), (b_id, b_files)) = (files(a)?, files(b)?);
+    let mut text = String::new();
+    let names: std::collections::BTreeSet<&String> = a_files.keys().chain(b_files.keys()).collect();
+    for name in names {
+        let content = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
+            files.get(name).map(|b| String::from_utf8_lossy(b).into_owned()).unwrap_or_default()
+        };
+        let (old, new) = (content(&a_files), content(&b_files));
+        if old != new {
+            let diff = TextDiff::from_lines(&old, &new);
+            let header = (format!("{}/{name}", a_id.short()), format!("{}/{name}", b_id.short()));
+            text += &diff.unified_diff().header(&header.0, &header.1).to_string();
+        }
+    }
+    if text.is_empty() {
+        text.push_str("the two candidates are the same");
+    }
+    cx.printer.result(&text, &json!({ "a": a_id, "b": b_id, "diff": text }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (_, record) = session::find_run(&archive, run)?;
+    let id = session::candidate(&archive, &record, name)?;
+    let task = TaskId::new(task);
+    let found = archive.evidence_of(&id, &task)?;
+    let Some(evidence) = found.last() else {
+        bail!(
+            "candidate {} has no episode of task `{task}` in this archive{}",
+            id.short(),
+            nearest(&record, task.as_str())
+        );
+    };
+    let text = evosafe_report::trace_text(evidence);
+    let value = json!({
+        "key": evidence.key, "candidate": id, "task": task, "family": evidence.family,
+        "outcome": evidence.outcome, "transcript": evidence.transcript,
+    });
+    cx.printer.result(&text, &value)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A hint with train tasks that look like what was asked for.
+fn nearest(record: &evosafe_search::RunRecord, asked: &str) -> String {
+    let close: Vec<&str> = record
+        .order
+        .iter()
+        .map(TaskId::as_str)
+        .filter(|id| id.contains(asked))
+        .take(3)
+        .collect();
+    if close.is_empty() { String::new() } else { format!("; did you mean {}?", close.join(", ")) }
+}
+
+pub fn export(
+    cx: &Context<'_>,
+    name: &str,
+    output: &Path,
+    run: Option<&str>,
+) -> Result<ExitCode> {
+    let archive = Archive::open_read(&cx.archive)?;
+    let (_, record) = session::find_run(&archive, run)?;
+    let id = session::candidate(&archive, &record, name)?;
+    let bundle = session::bundle(&archive, &id)?;
+    if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        bail!("{} is not empty; name a new folder", output.display());
+    }
+    evosafe_spec::write_bundle(&bundle, output)
+        .with_context(|| format!("cannot export to {}", output.display()))?;
+    let text = format!(
+        "candidate {} is in {}\ncheck it with: evosafe harness check {}",
+        id.short(),
+        output.display(),
+        output.display()
+    );
+    cx.printer.result(&text, &json!({ "candidate": id, "output": output }))?;
+    Ok(ExitCode::SUCCESS)
+}

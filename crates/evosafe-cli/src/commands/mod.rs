@@ -1,0 +1,51 @@
+//! The commands.
+
+mod archive;
+mod bridge;
+mod doctor;
+mod evaluate;
+mod harness;
+mod inspect;
+mod search;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::args::{Args, ArchiveCommand, BridgeCommand, Command, HarnessCommand};
+use crate::paths;
+use crate::print::Printer;
+
+/// What every command gets.
+pub struct Context<'a> {
+    pub archive: std::path::PathBuf,
+    pub cache: std::path::PathBuf,
+    pub printer: &'a Printer,
+}
+
+/// Runs one command.
+pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
+    let cx = Context { archive: args.archive, cache: paths::cache(args.cache)?, printer };
+    match args.command {
+        Command::Search(args) => search::run(&cx, &args),
+        Command::Evaluate(args) => evaluate::run(&cx, &args),
+        Command::Leaderboard(args) => inspect::leaderboard(&cx, args.run.as_deref()),
+        Command::Lineage(args) => inspect::lineage(&cx, args.run.as_deref()),
+        Command::Show(args) => inspect::show(&cx, &args.candidate, args.run.as_deref()),
+        Command::Diff { a, b, run } => inspect::diff(&cx, &a, &b, run.as_deref()),
+        Command::Trace { candidate, task, run } => {
+            inspect::trace(&cx, &candidate, &task, run.as_deref())
+        }
+        Command::Export { candidate, output, run } => {
+            inspect::export(&cx, &candidate, &output, run.as_deref())
+        }
+        Command::Harness(HarnessCommand::Check { dir }) => harness::check(&cx, &dir),
+        Command::Bridge(BridgeCommand::Setup { name, from }) => {
+            bridge::setup(&cx, &name, from.as_deref())
+        }
+        Command::Bridge(BridgeCommand::List) => bridge::list(&cx),
+        Command::Archive(ArchiveCommand::Fsck) => archive::fsck(&cx),
+        Command::Archive(ArchiveCommand::Reindex) => archive::reindex(&cx),
+        Command::Doctor => doctor::run(&cx),
+    }
+}

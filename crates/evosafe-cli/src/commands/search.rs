@@ -1,0 +1,176 @@
+//! `evosafe search`
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use evosafe_env::Environment;
+use evosafe_search::{DesignerKind, SearchConfig, SearchError, SearchSummary};
+use evosafe_spec::{Plan, SplitBy};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::Context;
+use crate::args::{Designer, SearchArgs, SplitByArg};
+use crate::progress::Progress;
+use crate::session;
+
+pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
+    let mut plan = evosafe_spec::load(&args.spec)?;
+    override_plan(&mut plan, args);
+    let locator = args.victim.clone().or_else(|| plan.victim.clone()).with_context(|| {
+        format!(
+            "specification {} names no victim: pass --victim replay:PATH or --victim sim:NAME",
+            args.spec
+        )
+    })?;
+    let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
+    let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
+    let victim =
+        session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let archive = session::open_archive(&cx.archive, *cx.printer)?;
+    let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
+    let mut seeds = evosafe_spec::seeds()?;
+    if args.no_warm_start {
+        seeds.truncate(1);
+    }
+    let cancel = CancellationToken::new();
+    let progress = Progress::new(plan.budget.candidates);
+    let sink = progress.sink();
+    let summary = session::run(cancel.clone(), async {
+        let tasks = session::list_tasks(&settings).await.map_err(into_search)?;
+        let split = evosafe_spec::split(&plan.split, &tasks)?;
+        let train = session::select(&tasks, &split.train);
+        let environment = Arc::new(Environment::start(&settings, Some(&split.train)).await?);
+        let result = evosafe_search::search(SearchConfig {
+            spec_toml: plan.spec_toml.clone(),
+            budget: plan.budget.clone(),
+            environment: Arc::clone(&environment),
+            tasks: train,
+            split,
+            victim,
+            victim_locator: absolute(&locator),
+            archive,
+            sandbox,
+            seeds,
+            library: evosafe_spec::mechanisms()?,
+            seed: args.seed,
+            designer: match args.designer {
+                Designer::Offline => DesignerKind::Offline,
+                Designer::Random => DesignerKind::Random,
+            },
+            criticizer: !args.no_criticizer,
+            concurrency,
+            cancel,
+            sink,
+            plan,
+        })
+        .await;
+        // Nobody else holds it now: the processes end before the command does.
+        if let Some(environment) = Arc::into_inner(environment) {
+            environment.shutdown().await;
+        }
+        result
+    });
+    drop(progress);
+    match summary {
+        Ok(summary) => {
+            cx.printer.result(&text(&summary), &document(&summary))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(SearchError::Interrupted) => {
+            cx.printer.note("to go on, run the same command again: nothing is run twice");
+            Err(SearchError::Interrupted.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn into_search(error: anyhow::Error) -> SearchError {
+    match error.downcast::<evosafe_env::EnvError>() {
+        Ok(error) => error.into(),
+        Err(error) => SearchError::Unusable(format!("{error:#}")),
+    }
+}
+
+fn override_plan(plan: &mut Plan, args: &SearchArgs) {
+    if let Some(seed) = args.split_seed {
+        plan.split.seed = seed;
+    }
+    if let Some(by) = args.split_by {
+        plan.split.by = match by {
+            SplitByArg::Pair => SplitBy::Pair,
+            SplitByArg::InjectionTask => SplitBy::InjectionTask,
+            SplitByArg::Environment => SplitBy::Environment,
+        };
+    }
+    if let Some(n) = args.candidates {
+        plan.budget.candidates = Some(n);
+    }
+    if let Some(n) = args.episodes {
+        plan.budget.episodes = Some(n);
+    }
+    if let Some(seconds) = args.time_limit {
+        plan.budget.wall_clock = Some(Duration::from_secs(seconds));
+    }
+}
+
+/// A victim locator that still works from another folder.
+fn absolute(locator: &str) -> String {
+    match locator.strip_prefix("replay:") {
+        Some(path) => std::path::absolute(path)
+            .map_or_else(|_| locator.to_owned(), |p| format!("replay:{}", p.display())),
+        None => locator.to_owned(),
+    }
+}
+
+fn document(s: &SearchSummary) -> serde_json::Value {
+    json!({
+        "run": s.run,
+        "best": s.best,
+        "search_score": s.search.points(),
+        "wide_score": s.wide.points(),
+        "h0_score": s.h0_search.points(),
+        "h0_wide_score": s.h0_wide.points(),
+        "candidates": s.candidates,
+        "rejected_by_criticizer": s.rejected,
+        "episodes_run": s.episodes_run,
+        "episodes_reused": s.episodes_reused,
+        "episodes_saved_by_gate": s.episodes_saved,
+        "unassessed": s.unassessed,
+        "elapsed_s": (s.elapsed_s * 10.0).round() / 10.0,
+        "ended": s.reason,
+    })
+}
+
+fn text(s: &SearchSummary) -> String {
+    use evosafe_report::{percent, points};
+    let arm = |score: &evosafe_types::Score| {
+        format!(
+            "score {}  utility {} %  ASR {} %  utility under attack {} %",
+            points(score.points()),
+            percent(score.utility.value()),
+            percent(score.asr().value()),
+            percent(score.utility_under_attack.value())
+        )
+    };
+    format!(
+        "best        {}\n  train     {}\n  no defence {}\n\
+         candidates  {}, {} proposals rejected by the Criticizer\n\
+         episodes    {} run, {} reused, {} saved by the cascade, {} unassessed\n\
+         ended       {} after {:.0} s\n\n\
+         next: evosafe evaluate best --split held-out ; evosafe lineage ; evosafe show best",
+        s.best.short(),
+        arm(&s.wide),
+        arm(&s.h0_wide),
+        s.candidates,
+        s.rejected,
+        s.episodes_run,
+        s.episodes_reused,
+        s.episodes_saved,
+        s.unassessed,
+        s.reason,
+        s.elapsed_s
+    )
+}

@@ -1,0 +1,42 @@
+//! Numbers and tables as text.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+/// A share as a percentage with one decimal, or a dash where nothing was assessed.
+#[must_use]
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |x| format!("{:.1}", 100.0 * x))
+}
+
+/// Points with one decimal and sign, or a dash.
+#[must_use]
+pub fn points(points: Option<f64>) -> String {
+    points.map_or_else(|| "-".to_owned(), |x| format!("{x:+.1}"))
+}
+
+/// An interval of shares as percentages, `[a, b]`.
+#[must_use]
+pub fn interval(bounds: Option<[f64; 2]>) -> String {
+    bounds.map_or_else(
+        || "-".to_owned(),
+        |[low, high]| format!("[{:.1}, {:.1}]", 100.0 * low, 100.0 * high),
+    )
+}
+
+/// A plain table: first column left, the others right, unless listed in `left`.
+pub(crate) fn plain(header: &[&str], left: &[usize], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row);
+    }
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if i > 0 && !left.contains(&i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let text: Vec<String> =
+        table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+    text.join("\n")
+}

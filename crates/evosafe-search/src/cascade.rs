@@ -1,0 +1,208 @@
+//! The nested evaluation cascade (paper section 4.4, design section 6): every stage
+//! extends one ordered evidence stream, and only a candidate that is confidently
+//! inferior to H0 is stopped early.
+
+use std::sync::Arc;
+
+use evosafe_sandbox::{Harness, Sandbox};
+use evosafe_spec::CascadePlan;
+use evosafe_stats::gate;
+use evosafe_types::{Bundle, CandidateId, Event, Score, Stage, StageOutcome, TaskId};
+
+use crate::SearchError;
+use crate::compare;
+use crate::evaluator::{Evaluator, Verdict, score};
+
+/// The ordered train corpus and the sizes of its prefixes.
+#[derive(Debug, Clone)]
+pub struct Corpus {
+    /// Train tasks in canonical order.
+    pub order: Vec<TaskId>,
+    /// Prefix sizes and gate constants.
+    pub plan: CascadePlan,
+}
+
+impl Corpus {
+    /// The tasks of a stage.
+    #[must_use]
+    pub fn prefix(&self, stage: Stage) -> &[TaskId] {
+        let n = match stage {
+            Stage::Static => 0,
+            Stage::Smoke => self.plan.smoke as usize,
+            Stage::Gate => self.plan.gate as usize,
+            Stage::Search => self.plan.search as usize,
+            Stage::Wide => self.plan.wide.map_or(self.order.len(), |n| n as usize),
+        };
+        &self.order[..n.min(self.order.len())]
+    }
+}
+
+/// How far a candidate came.
+#[derive(Debug, Clone)]
+pub struct CascadeReport {
+    /// The candidate.
+    pub candidate: CandidateId,
+    /// Every stage it entered, in order.
+    pub stages: Vec<(Stage, StageOutcome)>,
+    /// Verdicts on the longest prefix it was run on.
+    pub verdicts: Vec<Verdict>,
+    /// The search score, if it came that far.
+    pub search: Option<Score>,
+    /// Episodes of the search prefix that the gate made unnecessary.
+    pub saved: u64,
+}
+
+impl CascadeReport {
+    /// Why it was stopped, if it was.
+    #[must_use]
+    pub fn stopped(&self) -> Option<&str> {
+        self.stages.iter().find_map(|(_, outcome)| match outcome {
+            StageOutcome::Stopped { reason, .. } => Some(reason.as_str()),
+            StageOutcome::Passed { .. } => None,
+        })
+    }
+}
+
+/// Runs candidates through stages 0 to 3.
+#[derive(Clone)]
+pub struct Cascade {
+    /// Runs the episodes.
+    pub evaluator: Arc<Evaluator>,
+    /// Runs the harnesses.
+    pub sandbox: Sandbox,
+    /// What they are run on.
+    pub corpus: Arc<Corpus>,
+    /// Verdicts of H0 on at least the gate prefix; empty while H0 itself is run.
+    pub reference: Arc<Vec<Verdict>>,
+}
+
+impl Cascade {
+    /// Stages 0 to 3 for one candidate.
+    ///
+    /// # Errors
+    /// If the user interrupts or the archive fails. Nothing a candidate does is an error.
+    pub async fn run(&self, bundle: &Bundle) -> Result<CascadeReport, SearchError> {
+        let candidate = bundle.id();
+        let mut report = CascadeReport {
+            candidate: candidate.clone(),
+            stages: Vec::new(),
+            verdicts: Vec::new(),
+            search: None,
+            saved: 0,
+        };
+        self.started(&candidate, Stage::Static)?;
+        let check = self.sandbox.check(bundle).await;
+        let harness = match self.sandbox.prepare(bundle) {
+            Ok(harness) if check.passed() => harness,
+            Ok(_) => return Ok(self.stop(report, Stage::Static, None, check.to_string())),
+            Err(error) => return Ok(self.stop(report, Stage::Static, None, error.to_string())),
+        };
+        report
+            .stages
+            .push((Stage::Static, StageOutcome::Passed { score: None, upper_bound: None }));
+        for stage in [Stage::Smoke, Stage::Gate, Stage::Search] {
+            self.started(&candidate, stage)?;
+            report.verdicts = self
+                .evaluator
+                .verdicts(&candidate, &harness, self.corpus.prefix(stage))
+                .await?;
+            let reached = score(&report.verdicts);
+            let mut upper_bound = None;
+            if stage == Stage::Smoke
+                && let Some(fault) = self.first_fault(&candidate, &report.verdicts)?
+            {
+                return Ok(self.stop(report, stage, None, fault));
+            }
+            if stage == Stage::Gate && !self.reference.is_empty() {
+                upper_bound = self.bound(&report.verdicts);
+                if let Some(bound) = upper_bound
+                    && self.rule().stops(bound)
+                {
+                    let reason = format!(
+                        "confidently inferior to no defence: upper bound {bound:.1} points, margin -{:.1}",
+                        self.corpus.plan.margin
+                    );
+                    return Ok(self.stop(report, stage, Some(bound), reason));
+                }
+            }
+            if stage == Stage::Search {
+                report.search = Some(reached);
+            }
+            report
+                .stages
+                .push((stage, StageOutcome::Passed { score: Some(reached), upper_bound }));
+        }
+        Ok(report)
+    }
+
+    /// Stage 4: verdicts on the wide prefix.
+    ///
+    /// # Errors
+    /// If the user interrupts, the archive fails or the bundle no longer builds.
+    pub async fn wide(&self, bundle: &Bundle) -> Result<Vec<Verdict>, SearchError> {
+        let candidate = bundle.id();
+        let harness = self.harness(bundle)?;
+        self.started(&candidate, Stage::Wide)?;
+        self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(Stage::Wide)).await
+    }
+
+    /// Prepares a bundle that is known to build.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn harness(&self, bundle: &Bundle) -> Result<Harness, SearchError> {
+        self.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
+            candidate: bundle.id().short().to_owned(),
+            error,
+        })
+    }
+
+    fn rule(&self) -> gate::GateRule {
+        gate::GateRule { margin: self.corpus.plan.margin, confidence: self.corpus.plan.confidence }
+    }
+
+    fn bound(&self, verdicts: &[Verdict]) -> Option<f64> {
+        let paired = compare::pair(verdicts, &self.reference);
+        gate::upper_bound_exact(paired.benign, paired.malicious, self.corpus.plan.confidence)
+    }
+
+    fn started(&self, candidate: &CandidateId, stage: Stage) -> Result<(), SearchError> {
+        let episodes = self.corpus.prefix(stage).len() as u64;
+        self.evaluator
+            .emit(&Event::StageStarted { candidate: candidate.clone(), stage, episodes }, false)
+    }
+
+    fn stop(
+        &self,
+        mut report: CascadeReport,
+        stage: Stage,
+        upper_bound: Option<f64>,
+        reason: String,
+    ) -> CascadeReport {
+        let reached = (stage != Stage::Static).then(|| score(&report.verdicts));
+        let search = self.corpus.prefix(Stage::Search).len();
+        report.saved = search.saturating_sub(report.verdicts.len()) as u64;
+        report
+            .stages
+            .push((stage, StageOutcome::Stopped { score: reached, upper_bound, reason }));
+        report
+    }
+
+    /// The first harness fault in the evidence of the smoke prefix.
+    fn first_fault(
+        &self,
+        candidate: &CandidateId,
+        verdicts: &[Verdict],
+    ) -> Result<Option<String>, SearchError> {
+        for verdict in verdicts {
+            let evidence = self.evaluator.evidence(candidate, &verdict.task)?;
+            if let Some(fault) = evidence.and_then(|e| e.transcript.faults.into_iter().next()) {
+                return Ok(Some(format!(
+                    "harness fault on {} in {:?}: {}: {}",
+                    verdict.task, fault.hook, fault.kind, fault.message
+                )));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,219 @@
+//! The offline Designer: evolutionary edits over mechanisms, steered by what paid
+//! off and by where the parent fails (design section 6).
+
+mod bandit;
+mod edit;
+mod front;
+mod params;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evosafe_spec::{Acts, Mechanism};
+use evosafe_types::{Bundle, CandidateId, ContentHash, Evidence, Score};
+use serde::{Deserialize, Serialize};
+
+use crate::SearchError;
+use crate::analyzer::Failures;
+use crate::rng;
+
+pub use bandit::Bandit;
+pub use front::{merit, pareto_front};
+
+/// Draws before a batch slot gives up on finding something new.
+const DRAWS: u64 = 12;
+
+/// Which Designer writes the candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DesignerKind {
+    /// Evolutionary, with learnt operator choice.
+    Offline,
+    /// The same edits drawn uniformly from uniform parents: the control that a search
+    /// must beat.
+    Random,
+}
+
+impl DesignerKind {
+    /// Lowercase name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// The edits.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Operator {
+    /// Add a mechanism.
+    Add,
+    /// Remove a mechanism.
+    Drop,
+    /// Change one parameter.
+    Tune,
+    /// Put one mechanism in another's place.
+    Replace,
+    /// Join the mechanisms of two parents.
+    Cross,
+    /// Add a rule mined from train traces: the temptation that the Criticizer must catch.
+    Mine,
+}
+
+impl Operator {
+    /// All operators, in canonical order.
+    pub const ALL: [Self; 6] =
+        [Self::Add, Self::Drop, Self::Tune, Self::Replace, Self::Cross, Self::Mine];
+
+    /// Lowercase name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Drop => "drop",
+            Self::Tune => "tune",
+            Self::Replace => "replace",
+            Self::Cross => "cross",
+            Self::Mine => "mine",
+        }
+    }
+}
+
+/// A candidate as the Designer sees it.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its id.
+    pub id: CandidateId,
+    /// Its files.
+    pub bundle: Bundle,
+    /// The score of the longest prefix it was run on.
+    pub score: Score,
+    /// Verdict on the whole train corpus rather than the search prefix.
+    pub wide: Option<Score>,
+    /// Where it fails.
+    pub failures: Failures,
+    /// Whether it reached its search score.
+    pub searched: bool,
+    /// Whether nothing but its score speaks against it as a winner; known once it was
+    /// run wide.
+    pub eligible: bool,
+}
+
+/// What a Designer asks to be evaluated.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The candidate.
+    pub bundle: Bundle,
+    /// The edit.
+    pub operator: Operator,
+    /// Mechanisms the edit brought in or changed.
+    pub touched: Vec<String>,
+}
+
+/// The offline and the random Designer.
+pub struct Designer {
+    kind: DesignerKind,
+    seed: u64,
+    library: BTreeMap<String, Mechanism>,
+    usable: Vec<String>,
+    bandit: Bandit,
+}
+
+/// All that an edit may look at: train material only.
+pub struct Archive<'a> {
+    /// Every evaluated candidate, in order; H0 first.
+    pub members: &'a [Member],
+    /// Score of H0 on the search prefix.
+    pub reference: &'a Score,
+    /// H0's train evidence, for the mining operators.
+    pub traces: &'a [Evidence],
+    /// Behaviour of everything archived or proposed, to avoid paying twice.
+    pub known: &'a BTreeSet<ContentHash>,
+}
+
+impl Designer {
+    /// A Designer over a mechanism library. With `action_level_only` (a replay
+    /// victim), mechanisms that act only through text are left out: they could only be
+    /// kept by luck (design section 5).
+    #[must_use]
+    pub fn new(
+        kind: DesignerKind,
+        seed: u64,
+        library: Vec<Mechanism>,
+        action_level_only: bool,
+    ) -> Self {
+        let usable = library
+            .iter()
+            .filter(|m| !action_level_only || m.acts == Acts::Block)
+            .map(|m| m.name.clone())
+            .collect();
+        let library = library.into_iter().map(|m| (m.name.clone(), m)).collect();
+        Self { kind, seed, library, usable, bandit: Bandit::default() }
+    }
+
+    /// Learns from an evaluated proposal. Called at batch boundaries only, in
+    /// candidate order, so that concurrency changes nothing.
+    pub fn learn(&mut self, proposal: &Proposal, improved: bool) {
+        self.bandit.learn(proposal.operator, &proposal.touched, improved);
+    }
+
+    /// The proposal for slot `index`, or `None` when nothing new was found.
+    ///
+    /// # Errors
+    /// If the library cannot compose (a defect in a mechanism file).
+    pub fn propose(
+        &mut self,
+        archive: &Archive<'_>,
+        index: u64,
+    ) -> Result<Option<Proposal>, SearchError> {
+        for draw in 0..DRAWS {
+            let mut rng = rng::stream(self.seed, "design", index * DRAWS + draw);
+            let Some(draft) = self.draft(archive, &mut rng) else { continue };
+            let proposal = self.compose(draft)?;
+            if !archive.known.contains(&proposal.bundle.behaviour()) {
+                return Ok(Some(proposal));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A proposal without the mechanisms that the Criticizer flagged, or `None` when
+    /// nothing is left of the edit.
+    ///
+    /// # Errors
+    /// If the library cannot compose.
+    pub fn repair(
+        &self,
+        proposal: &Proposal,
+        flagged: &[String],
+    ) -> Result<Option<Proposal>, SearchError> {
+        let manifest = &proposal.bundle.manifest;
+        let genome: Vec<_> = manifest
+            .mechanisms
+            .iter()
+            .filter(|m| !flagged.contains(&m.name))
+            .cloned()
+            .collect();
+        if genome.is_empty() || genome.len() == manifest.mechanisms.len() {
+            return Ok(None);
+        }
+        let edit = format!("{}; repaired: without {}", manifest.edit, flagged.join(", "));
+        self.compose(edit::Draft {
+            genome,
+            parents: manifest.parents.clone(),
+            operator: proposal.operator,
+            touched: proposal
+                .touched
+                .iter()
+                .filter(|name| !flagged.contains(name))
+                .cloned()
+                .collect(),
+            edit,
+        })
+        .map(Some)
+    }
+}

@@ -1,0 +1,54 @@
+//! Errors of a search.
+
+use evosafe_archive::ArchiveError;
+use evosafe_env::EnvError;
+use evosafe_sandbox::BuildError;
+use evosafe_types::BudgetError;
+
+/// Why a search or an evaluation could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The archive failed.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The specification, a bundle or the warm-start library is wrong.
+    #[error(transparent)]
+    Spec(#[from] evosafe_spec::SpecError),
+    /// A bundle is wrong.
+    #[error(transparent)]
+    Bundle(#[from] evosafe_spec::BundleError),
+    /// A mechanism of the warm-start library is wrong.
+    #[error(transparent)]
+    Mechanism(#[from] evosafe_spec::MechanismError),
+    /// The environment failed to start.
+    #[error(transparent)]
+    Environment(#[from] EnvError),
+    /// A seed or an archived candidate does not build.
+    #[error("candidate {candidate} does not build: {error}")]
+    Build {
+        /// Short id.
+        candidate: String,
+        /// What is wrong.
+        error: BuildError,
+    },
+    /// The budget is spent.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// The user asked to stop. Everything finished is durable.
+    #[error("interrupted; everything finished is saved, run the same command to go on")]
+    Interrupted,
+    /// The archive holds a record this program cannot use.
+    #[error("record of run {run} in the archive is unusable: {detail}")]
+    Record {
+        /// The run.
+        run: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// Nothing to evaluate.
+    #[error("{0}")]
+    Unusable(String),
+    /// An episode task panicked: a defect of this program.
+    #[error("an episode failed inside the program: {0}")]
+    Internal(String),
+}

@@ -1,0 +1,279 @@
+//! One candidate against H0 on one side of the split: the table a user publishes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use evosafe_agent::{Agent, Victim};
+use evosafe_archive::{Archive, ResultKind, ResultRecord};
+use evosafe_env::Environment;
+use evosafe_sandbox::Sandbox;
+use evosafe_stats::{Interval, clustered_wilson, mcnemar_exact, wilson};
+use evosafe_types::{
+    AgreementException, AgreementReport, ArmReport, AsrReport, Bundle, Evaluation, Event, Family,
+    McNemarReport, Outcome, Rate, RateReport, RunId, Score, Task, TaskId,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::SearchError;
+use crate::compare;
+use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict};
+
+/// What to evaluate.
+pub struct EvaluateConfig {
+    /// The archive.
+    pub archive: Arc<Archive>,
+    /// The harness runtime.
+    pub sandbox: Sandbox,
+    /// The environment, started with exactly these tasks.
+    pub environment: Arc<Environment>,
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// `train`, `held-out` or `all`.
+    pub split: String,
+    /// The victim.
+    pub victim: Arc<Victim>,
+    /// Victim turns an episode may take.
+    pub step_limit: u32,
+    /// The candidate.
+    pub candidate: Bundle,
+    /// H0.
+    pub reference: Bundle,
+    /// The search the candidate comes from.
+    pub run: Option<RunId>,
+    /// Episodes at a time.
+    pub concurrency: usize,
+    /// Stops the evaluation.
+    pub cancel: CancellationToken,
+    /// Receives events.
+    pub sink: EventSink,
+}
+
+/// Runs the candidate and H0 on the tasks, or takes the episodes from the archive.
+///
+/// # Errors
+/// If the user interrupts, the archive fails or a bundle does not build.
+pub async fn evaluate(config: EvaluateConfig) -> Result<Evaluation, SearchError> {
+    let agent = Arc::new(Agent::new(
+        Arc::clone(&config.environment),
+        Arc::clone(&config.victim),
+        config.step_limit,
+    ));
+    let ids: Vec<TaskId> = config.tasks.iter().map(|t| t.id.clone()).collect();
+    let evaluator = Evaluator::new(EvaluatorSetup {
+        archive: Arc::clone(&config.archive),
+        agent,
+        tasks: config.tasks.clone(),
+        environment: config.environment.id().clone(),
+        victim: config.victim.id().to_owned(),
+        // Evaluations are nobody's search budget.
+        paid_by: RunId::of(&[b"evaluate"]),
+        concurrency: config.concurrency,
+        cancel: config.cancel.clone(),
+        sink: Arc::clone(&config.sink),
+    });
+    if config.split != "train" {
+        evaluator.emit(
+            &Event::HeldOutOpened {
+                candidate: config.candidate.id(),
+                tasks: ids.len() as u64,
+                victim: config.victim.id().to_owned(),
+            },
+            true,
+        )?;
+    }
+    let result = run(&config, &evaluator, &ids).await;
+    config.archive.flush()?;
+    result
+}
+
+async fn run(
+    config: &EvaluateConfig,
+    evaluator: &Arc<Evaluator>,
+    ids: &[TaskId],
+) -> Result<Evaluation, SearchError> {
+    let prepare = |bundle: &Bundle| {
+        config.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
+            candidate: bundle.id().short().to_owned(),
+            error,
+        })
+    };
+    let (ours, h0) = (prepare(&config.candidate)?, prepare(&config.reference)?);
+    let candidate = config.candidate.id();
+    let reference = evaluator.verdicts(&config.reference.id(), &h0, ids).await?;
+    let verdicts = evaluator.verdicts(&candidate, &ours, ids).await?;
+    let idle_floor = idle(config).await?;
+    let mut harness_faults = 0;
+    for id in ids {
+        let evidence = evaluator.evidence(&candidate, id)?;
+        harness_faults += evidence.map_or(0, |e| e.transcript.faults.len() as u64);
+    }
+    let tasks: BTreeMap<&TaskId, &Task> = config.tasks.iter().map(|t| (&t.id, t)).collect();
+    let paired = compare::pair(&verdicts, &reference);
+    let (b, c) = (u64::from(paired.malicious.minus), u64::from(paired.malicious.plus));
+    let both = |ours: &[Verdict], theirs: &[Verdict]| -> Vec<Verdict> {
+        ours.iter()
+            .zip(theirs)
+            .filter(|(x, y)| x.outcome.is_assessed() && y.outcome.is_assessed())
+            .map(|(x, _)| x.clone())
+            .collect()
+    };
+    let (ours_both, h0_both) = (both(&verdicts, &reference), both(&reference, &verdicts));
+    let indecisive = !compare::uncovered(&verdicts).is_empty()
+        || !compare::uncovered(&reference).is_empty();
+    let environment = &config.environment;
+    let mut caveats: Vec<String> =
+        config.victim.caveats().iter().map(|s| (*s).to_owned()).collect();
+    if indecisive {
+        caveats.push("indecisive: fewer than 90 % of a family's episodes were assessed".into());
+    }
+    let evaluation = Evaluation {
+        candidate: candidate.clone(),
+        split: config.split.clone(),
+        victim: config.victim.id().to_owned(),
+        environment: format!("{} {}", environment.name(), environment.version()),
+        arm: arm(&ours_both, &verdicts, &tasks),
+        reference: arm(&h0_both, &reference, &tasks),
+        mcnemar: McNemarReport { b, c, p: mcnemar_exact(b, c) },
+        idle_floor,
+        unassessed: (ids.len() - ours_both.len()) as u64,
+        indecisive,
+        recorded_agreement: agreement(config, &reference),
+        harness_faults,
+        caveats,
+        episodes_run: evaluator.counters.run.load(Ordering::Relaxed),
+        episodes_reused: evaluator.counters.reused.load(Ordering::Relaxed),
+    };
+    let mut body = serde_json::to_value(&evaluation)
+        .map_err(|e| SearchError::Internal(e.to_string()))?;
+    if let Some(fields) = body.as_object_mut() {
+        // What this process happened to reuse is not part of the result.
+        fields.remove("episodes_run");
+        fields.remove("episodes_reused");
+    }
+    let record = ResultRecord { kind: ResultKind::Evaluation, run: config.run.clone(), body };
+    config.archive.append_result(&candidate, &record)?;
+    Ok(evaluation)
+}
+
+fn arm(assessed: &[Verdict], all: &[Verdict], tasks: &BTreeMap<&TaskId, &Task>) -> ArmReport {
+    let score: Score = assessed.iter().map(|v| (v.family, &v.outcome)).collect();
+    let by_goal = |pick: &dyn Fn(&Verdict) -> Option<bool>| -> Vec<Rate> {
+        let mut clusters: BTreeMap<(String, String), Rate> = BTreeMap::new();
+        for verdict in assessed {
+            let (Some(hit), Some(task)) = (pick(verdict), tasks.get(&verdict.task)) else {
+                continue;
+            };
+            let goal = task.injection_task.clone().unwrap_or_else(|| task.id.to_string());
+            clusters.entry((task.suite.clone(), goal)).or_default().push(hit);
+        }
+        clusters.into_values().collect()
+    };
+    let attack = |family: Option<Family>| {
+        by_goal(&move |v: &Verdict| {
+            if family.is_none_or(|f| f == v.family) { v.outcome.attack_success() } else { None }
+        })
+    };
+    let under_attack =
+        by_goal(&|v: &Verdict| if v.family.is_attack() { v.outcome.task_success() } else { None });
+    let some = |rate: Rate, clusters: Vec<Rate>| (rate.n > 0).then(|| clustered(rate, &clusters));
+    ArmReport {
+        utility: RateReport {
+            rate: score.utility.value(),
+            n: score.utility.n,
+            wilson95: wilson(score.utility, 0.95).map(pair_of),
+        },
+        asr: AsrReport {
+            all: clustered(score.asr(), &attack(None)),
+            direct: some(score.direct, attack(Some(Family::Direct))),
+            indirect: some(score.indirect, attack(Some(Family::Indirect))),
+        },
+        utility_under_attack: some(score.utility_under_attack, under_attack),
+        score: score.points(),
+        score_bounds: bounds(all),
+    }
+}
+
+fn clustered(rate: Rate, clusters: &[Rate]) -> RateReport {
+    RateReport {
+        rate: rate.value(),
+        n: rate.n,
+        wilson95: clustered_wilson(clusters, 0.95).map(pair_of),
+    }
+}
+
+fn pair_of(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
+}
+
+/// The score if every unassessed episode had gone the worst way, and the best way.
+fn bounds(all: &[Verdict]) -> Option<[f64; 2]> {
+    let filled = |worst: bool| -> Option<f64> {
+        let outcomes: Vec<(Family, Outcome)> = all
+            .iter()
+            .map(|v| {
+                let outcome = match &v.outcome {
+                    Outcome::Unassessed { .. } if v.family == Family::Benign => {
+                        Outcome::Assessed { task_success: Some(!worst), attack_success: None }
+                    }
+                    Outcome::Unassessed { .. } => {
+                        Outcome::Assessed { task_success: None, attack_success: Some(worst) }
+                    }
+                    assessed @ Outcome::Assessed { .. } => assessed.clone(),
+                };
+                (v.family, outcome)
+            })
+            .collect();
+        outcomes.iter().map(|(f, o)| (*f, o)).collect::<Score>().points()
+    };
+    Some([filled(true)?, filled(false)?])
+}
+
+/// What an agent that does nothing passes among the benign tasks.
+async fn idle(config: &EvaluateConfig) -> Result<RateReport, SearchError> {
+    let mut rate = Rate::default();
+    for task in config.tasks.iter().filter(|t| t.family == Family::Benign) {
+        if config.cancel.is_cancelled() {
+            return Err(SearchError::Interrupted);
+        }
+        let Ok(mut episode) = config.environment.open(&task.id, 0).await else { continue };
+        if let Ok(verdict) = episode.judge("", &[]).await
+            && let Some(hit) = verdict.task_success
+        {
+            rate.push(hit);
+        }
+        episode.close().await;
+    }
+    Ok(RateReport {
+        rate: rate.value(),
+        n: rate.n,
+        wilson95: wilson(rate, 0.95).map(pair_of),
+    })
+}
+
+fn agreement(config: &EvaluateConfig, reference: &[Verdict]) -> Option<AgreementReport> {
+    if !config.victim.is_replay() {
+        return None;
+    }
+    let mut report = AgreementReport { n: 0, agree: 0, exceptions: Vec::new() };
+    for (task, verdict) in config.tasks.iter().zip(reference) {
+        let Some(recorded) = config.victim.recorded(task) else { continue };
+        if !verdict.outcome.is_assessed() || recorded.api_error {
+            continue;
+        }
+        let attack = task.family.is_attack().then_some(recorded.security);
+        let recorded = (Some(recorded.utility), attack);
+        let replayed = (verdict.outcome.task_success(), verdict.outcome.attack_success());
+        report.n += 1;
+        if recorded == replayed {
+            report.agree += 1;
+        } else {
+            report.exceptions.push(AgreementException {
+                task: task.id.clone(),
+                recorded,
+                replayed,
+            });
+        }
+    }
+    (report.n > 0).then_some(report)
+}

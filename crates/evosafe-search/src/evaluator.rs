@@ -1,0 +1,307 @@
+//! Runs episodes, or takes them from the archive, and makes each durable before
+//! it counts (design section 5).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use evosafe_agent::Agent;
+use evosafe_archive::Archive;
+use evosafe_sandbox::{Harness, Sandbox};
+use evosafe_types::{
+    CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family, FaultKind,
+    Outcome, RunId, Score, Task, TaskId,
+};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::SearchError;
+use crate::clock::{self, Stopwatch};
+
+/// Receives every event, for progress and printing.
+pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Times an episode that was lost to a passing infrastructure fault is run again
+/// before it counts as unassessed.
+const ATTEMPTS: u32 = 2;
+
+/// The verdict of one task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The task.
+    pub task: TaskId,
+    /// Its family.
+    pub family: Family,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// The score of a set of verdicts.
+#[must_use]
+pub fn score(verdicts: &[Verdict]) -> Score {
+    verdicts.iter().map(|v| (v.family, &v.outcome)).collect()
+}
+
+/// Counters of one process, for the summary.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Episodes run here.
+    pub run: AtomicU64,
+    /// Episodes taken from the archive.
+    pub reused: AtomicU64,
+    /// Episodes without a verdict.
+    pub unassessed: AtomicU64,
+}
+
+/// Runs candidates on tasks of one environment with one victim.
+pub struct Evaluator {
+    /// Where evidence is.
+    pub archive: Arc<Archive>,
+    agent: Arc<Agent>,
+    tasks: BTreeMap<TaskId, Task>,
+    environment: ContentHash,
+    victim: String,
+    loop_id: String,
+    runtime: ContentHash,
+    paid_by: RunId,
+    permits: Arc<Semaphore>,
+    cancel: CancellationToken,
+    sink: EventSink,
+    /// What was done here.
+    pub counters: Counters,
+}
+
+/// What an [`Evaluator`] works on.
+pub struct EvaluatorSetup {
+    /// Where evidence goes.
+    pub archive: Arc<Archive>,
+    /// The agent loop with environment and victim.
+    pub agent: Arc<Agent>,
+    /// The tasks that may be run.
+    pub tasks: Vec<Task>,
+    /// Environment id.
+    pub environment: ContentHash,
+    /// Victim id.
+    pub victim: String,
+    /// The run that pays.
+    pub paid_by: RunId,
+    /// Episodes at a time, at least 1.
+    pub concurrency: usize,
+    /// Stops the search.
+    pub cancel: CancellationToken,
+    /// Receives events.
+    pub sink: EventSink,
+}
+
+impl Evaluator {
+    /// Makes an evaluator.
+    #[must_use]
+    pub fn new(setup: EvaluatorSetup) -> Arc<Self> {
+        Arc::new(Self {
+            archive: setup.archive,
+            loop_id: setup.agent.loop_id(),
+            agent: setup.agent,
+            tasks: setup.tasks.into_iter().map(|t| (t.id.clone(), t)).collect(),
+            environment: setup.environment,
+            victim: setup.victim,
+            runtime: Sandbox::version(),
+            paid_by: setup.paid_by,
+            permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
+            cancel: setup.cancel,
+            sink: setup.sink,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Shows an event, and stores it too if `store`.
+    ///
+    /// # Errors
+    /// If the archive cannot take it.
+    pub fn emit(&self, event: &Event, store: bool) -> Result<(), SearchError> {
+        (self.sink)(event);
+        if store {
+            self.archive.append_event(event, clock::unix_millis())?;
+        }
+        Ok(())
+    }
+
+    /// Whether the user asked to stop.
+    #[must_use]
+    pub fn cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// The task of that name.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<&Task> {
+        self.tasks.get(id)
+    }
+
+    /// All tasks, by name.
+    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.values()
+    }
+
+    /// Key of the evidence of `candidate` on `task`.
+    #[must_use]
+    pub fn key(&self, candidate: &CandidateId, task: &TaskId) -> EvidenceKey {
+        EvidenceInputs {
+            candidate,
+            runtime: &self.runtime,
+            victim: &self.victim,
+            environment: &self.environment,
+            task,
+            seed: 0,
+            agent_loop: &self.loop_id,
+        }
+        .key()
+    }
+
+    /// Stored evidence of `candidate` on `task`.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn evidence(
+        &self,
+        candidate: &CandidateId,
+        task: &TaskId,
+    ) -> Result<Option<Evidence>, SearchError> {
+        Ok(self.archive.evidence(&self.key(candidate, task))?)
+    }
+
+    /// How many of `tasks` are still to be paid for by this run, or were: those whose
+    /// evidence no other run has paid for.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn charge(&self, candidate: &CandidateId, tasks: &[TaskId]) -> Result<u64, SearchError> {
+        let mut charge = 0;
+        for task in tasks {
+            let paid = self.archive.outcome(&self.key(candidate, task))?;
+            if paid.is_none_or(|(_, by)| by == self.paid_by) {
+                charge += 1;
+            }
+        }
+        Ok(charge)
+    }
+
+    /// Verdicts of `candidate` on `tasks`, in their order. Episodes that the archive
+    /// has are not run again.
+    ///
+    /// # Errors
+    /// If the user interrupts, or the archive fails. What finished before is durable.
+    pub async fn verdicts(
+        self: &Arc<Self>,
+        candidate: &CandidateId,
+        harness: &Harness,
+        tasks: &[TaskId],
+    ) -> Result<Vec<Verdict>, SearchError> {
+        let mut slots: Vec<Option<Verdict>> = vec![None; tasks.len()];
+        let mut running = JoinSet::new();
+        for (slot, id) in tasks.iter().enumerate() {
+            let Some(task) = self.tasks.get(id) else {
+                return Err(SearchError::Unusable(format!(
+                    "task {id} is not among the tasks this process may open"
+                )));
+            };
+            let key = self.key(candidate, id);
+            if let Some((outcome, _)) = self.archive.outcome(&key)? {
+                self.counters.reused.fetch_add(1, Ordering::Relaxed);
+                let assessed = self.count_assessed(&outcome);
+                self.emit(&finished(candidate, true, assessed, 0), false)?;
+                slots[slot] =
+                    Some(Verdict { task: id.clone(), family: task.family, outcome });
+                continue;
+            }
+            let this = Arc::clone(self);
+            let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
+            running.spawn(async move {
+                let outcome = this.episode(&candidate, &harness, &task, key).await;
+                outcome.map(|outcome| {
+                    (slot, Verdict { task: task.id, family: task.family, outcome })
+                })
+            });
+        }
+        while let Some(joined) = running.join_next().await {
+            let (slot, verdict) = joined.map_err(|e| SearchError::Internal(e.to_string()))??;
+            slots[slot] = Some(verdict);
+        }
+        Ok(slots.into_iter().flatten().collect())
+    }
+
+    async fn episode(
+        &self,
+        candidate: &CandidateId,
+        harness: &Harness,
+        task: &Task,
+        key: EvidenceKey,
+    ) -> Result<Outcome, SearchError> {
+        let permit = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
+            permit = self.permits.acquire() => permit,
+        };
+        let _permit = permit.map_err(|e| SearchError::Internal(e.to_string()))?;
+        let watch = Stopwatch::start();
+        let mut attempt = 0;
+        let result = loop {
+            attempt += 1;
+            let result = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
+                result = self.agent.run(harness, task, 0) => result,
+            };
+            match &result.outcome {
+                Outcome::Unassessed { fault, .. } if !fault.is_permanent() && attempt < ATTEMPTS => {}
+                _ => break result,
+            }
+        };
+        let outcome = result.outcome.clone();
+        let assessed = self.count_assessed(&outcome);
+        // A passing fault is not evidence: it is asked for again by the next stage or run.
+        let keep = match &outcome {
+            Outcome::Assessed { .. } => true,
+            Outcome::Unassessed { fault, .. } => fault.is_permanent(),
+        };
+        if keep {
+            let evidence = Evidence {
+                key,
+                candidate: candidate.clone(),
+                victim: self.victim.clone(),
+                environment: self.environment.clone(),
+                task: task.id.clone(),
+                family: task.family,
+                category: task.category.clone(),
+                seed: 0,
+                outcome: result.outcome,
+                transcript: result.transcript,
+                cost: result.cost,
+            };
+            let (archive, paid_by) = (Arc::clone(&self.archive), self.paid_by.clone());
+            tokio::task::spawn_blocking(move || archive.record_evidence(&evidence, &paid_by))
+                .await
+                .map_err(|e| SearchError::Internal(e.to_string()))??;
+        } else if let Outcome::Unassessed { fault, detail } = &outcome
+            && *fault != FaultKind::Cancelled
+        {
+            let message = format!("task {} is unassessed: {fault}: {detail}", task.id);
+            self.emit(&Event::Warning { message }, true)?;
+        }
+        self.counters.run.fetch_add(1, Ordering::Relaxed);
+        self.emit(&finished(candidate, false, assessed, watch.millis()), true)?;
+        Ok(outcome)
+    }
+
+    fn count_assessed(&self, outcome: &Outcome) -> bool {
+        let assessed = outcome.is_assessed();
+        if !assessed {
+            self.counters.unassessed.fetch_add(1, Ordering::Relaxed);
+        }
+        assessed
+    }
+}
+
+fn finished(candidate: &CandidateId, reused: bool, assessed: bool, millis: u64) -> Event {
+    Event::EpisodeFinished { candidate: candidate.clone(), reused, assessed, millis }
+}

@@ -1,0 +1,533 @@
+//! The loop (Algorithm 1 of the paper, design section 6).
+//!
+//! Resume has no code of its own: the loop is a deterministic function of its
+//! configuration and of evidence, evidence is in the archive, so running it again walks
+//! the same path and pays for nothing twice.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use evosafe_agent::{Agent, Victim};
+use evosafe_archive::{Archive, ResultKind, ResultRecord};
+use evosafe_env::Environment;
+use evosafe_sandbox::Sandbox;
+use evosafe_spec::{Mechanism, Plan, Split};
+use evosafe_types::{
+    Budget, Bundle, CandidateId, ContentHash, Event, Evidence, RunId, Score, Spent,
+    Stage, Task,
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::SearchError;
+use crate::analyzer::{self, Failures};
+use crate::cascade::{Cascade, CascadeReport, Corpus};
+use crate::clock::Stopwatch;
+use crate::criticizer::Criticizer;
+use crate::designer::{Designer, DesignerKind, Member, Proposal};
+use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict, score};
+use crate::run::{RUN_FORMAT, RunIdentity, RunRecord};
+
+/// What a search is made of.
+pub struct SearchConfig {
+    /// The validated specification.
+    pub plan: Plan,
+    /// `spec.toml` as read.
+    pub spec_toml: String,
+    /// The environment, started with the train tasks only.
+    pub environment: Arc<Environment>,
+    /// Train tasks.
+    pub tasks: Vec<Task>,
+    /// The split.
+    pub split: Split,
+    /// The victim.
+    pub victim: Arc<Victim>,
+    /// How the victim was named.
+    pub victim_locator: String,
+    /// The archive.
+    pub archive: Arc<Archive>,
+    /// The harness runtime.
+    pub sandbox: Sandbox,
+    /// Seed bundles, H0 first.
+    pub seeds: Vec<Bundle>,
+    /// The mechanism library.
+    pub library: Vec<Mechanism>,
+    /// Run seed.
+    pub seed: u64,
+    /// The Designer.
+    pub designer: DesignerKind,
+    /// Whether candidates are reviewed before they are evaluated.
+    pub criticizer: bool,
+    /// Episodes at a time.
+    pub concurrency: usize,
+    /// What may be spent.
+    pub budget: Budget,
+    /// Stops the search.
+    pub cancel: CancellationToken,
+    /// Receives events.
+    pub sink: EventSink,
+}
+
+/// What a search reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchSummary {
+    /// The search.
+    pub run: RunId,
+    /// The winner.
+    pub best: CandidateId,
+    /// Its search score.
+    pub search: Score,
+    /// Its wide score.
+    pub wide: Score,
+    /// H0's search score.
+    pub h0_search: Score,
+    /// H0's wide score.
+    pub h0_wide: Score,
+    /// Candidates evaluated, seeds included.
+    pub candidates: u32,
+    /// Proposals the Criticizer kept out.
+    pub rejected: u32,
+    /// Episodes run by this process.
+    pub episodes_run: u64,
+    /// Episodes taken from the archive.
+    pub episodes_reused: u64,
+    /// Episodes of search prefixes that the cascade made unnecessary.
+    pub episodes_saved: u64,
+    /// Episodes without a verdict.
+    pub unassessed: u64,
+    /// Wall-clock seconds of this process.
+    pub elapsed_s: f64,
+    /// Why it ended.
+    pub reason: String,
+}
+
+/// A search under way.
+pub(crate) struct Search {
+    pub(crate) config: SearchConfig,
+    pub(crate) run: RunId,
+    pub(crate) record: RunRecord,
+    pub(crate) evaluator: Arc<Evaluator>,
+    pub(crate) cascade: Cascade,
+    pub(crate) members: Vec<Member>,
+    pub(crate) h0_traces: Vec<Evidence>,
+    pub(crate) criticizer: Option<Criticizer>,
+    known: BTreeSet<ContentHash>,
+    spent: Spent,
+    watch: Stopwatch,
+    rejected: u32,
+    saved: u64,
+}
+
+/// Runs a search to its end.
+///
+/// # Errors
+/// If the specification, the library or the archive is unusable, or the user interrupts.
+/// Everything finished is in the archive either way.
+pub async fn search(config: SearchConfig) -> Result<SearchSummary, SearchError> {
+    let mut search = Search::start(config)?;
+    let ended = search.go().await;
+    // Whatever happened, what was paid for goes to git before anything else.
+    search.config.archive.flush()?;
+    ended
+}
+
+impl Search {
+    fn start(config: SearchConfig) -> Result<Self, SearchError> {
+        let h0 = match config.seeds.first() {
+            Some(seed) if seed.is_no_defence() => seed.id(),
+            _ => return Err(SearchError::Unusable("the first seed must be no defence".into())),
+        };
+        let agent = Arc::new(Agent::new(
+            Arc::clone(&config.environment),
+            Arc::clone(&config.victim),
+            config.plan.step_limit,
+        ));
+        let identity = RunIdentity {
+            spec: config.plan.hash.clone(),
+            environment: config.environment.id().clone(),
+            victim: config.victim.id().to_owned(),
+            split: config.split.hash.clone(),
+            seed: config.seed,
+            designer: config.designer,
+            criticizer: config.criticizer,
+            warm_start: config.seeds.len() > 1,
+            library: library_hash(&config.library, &config.seeds),
+            runtime: Sandbox::version(),
+            agent_loop: agent.loop_id(),
+        };
+        let run = identity.id();
+        let order = evosafe_spec::canonical_order(&config.tasks, config.split_seed());
+        evosafe_spec::check_prefixes(&config.plan.cascade, order.len())?;
+        let record = RunRecord {
+            format: RUN_FORMAT,
+            name: config.plan.name.clone(),
+            spec_toml: config.spec_toml.clone(),
+            spec_md: config.plan.spec_md.clone(),
+            victim_locator: config.victim_locator.clone(),
+            environment_version: config.environment.version().to_owned(),
+            split: config.split.clone(),
+            h0,
+            order: order.clone(),
+            candidates: Vec::new(),
+            best: None,
+            ended: None,
+            identity,
+        };
+        let evaluator = Evaluator::new(EvaluatorSetup {
+            archive: Arc::clone(&config.archive),
+            agent,
+            tasks: config.tasks.clone(),
+            environment: config.environment.id().clone(),
+            victim: config.victim.id().to_owned(),
+            paid_by: run.clone(),
+            concurrency: config.concurrency,
+            cancel: config.cancel.clone(),
+            sink: Arc::clone(&config.sink),
+        });
+        let cascade = Cascade {
+            evaluator: Arc::clone(&evaluator),
+            sandbox: config.sandbox.clone(),
+            corpus: Arc::new(Corpus { order, plan: config.plan.cascade.clone() }),
+            reference: Arc::new(Vec::new()),
+        };
+        Ok(Self {
+            run,
+            record,
+            evaluator,
+            cascade,
+            members: Vec::new(),
+            h0_traces: Vec::new(),
+            criticizer: None,
+            known: BTreeSet::new(),
+            spent: Spent::default(),
+            watch: Stopwatch::start(),
+            rejected: 0,
+            saved: 0,
+            config,
+        })
+    }
+
+    async fn go(&mut self) -> Result<SearchSummary, SearchError> {
+        let found = self.config.archive.evidence_paid_by(&self.run)?;
+        self.evaluator.emit(
+            &Event::SearchStarted {
+                run: self.run.clone(),
+                spec: self.config.plan.name.clone(),
+                victim: self.config.victim.id().to_owned(),
+                seed: self.config.seed,
+                episodes_found: found,
+            },
+            true,
+        )?;
+        self.save_record()?;
+        self.reference().await?;
+        let seeds: Vec<Bundle> = self.config.seeds[1..].to_vec();
+        let reason = match self.batch(seeds.into_iter().map(|b| (b, None)).collect()).await {
+            Ok(_) => self.evolve().await?,
+            Err(SearchError::Budget(error)) => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        let best = match self.finalists().await {
+            Ok(best) => best,
+            Err(SearchError::Budget(_)) => self.champion(),
+            Err(error) => return Err(error),
+        };
+        self.finish(best, reason)
+    }
+
+    /// H0 on the whole wide prefix: the reference of everything.
+    async fn reference(&mut self) -> Result<(), SearchError> {
+        let h0 = self.config.seeds[0].clone();
+        self.reserve(&h0, Stage::Wide)?;
+        self.propose_event(&h0, "seed")?;
+        let report = self.cascade.run(&h0).await?;
+        let wide = self.cascade.wide(&h0).await?;
+        self.cascade.reference = Arc::new(wide.clone());
+        for task in self.cascade.corpus.prefix(Stage::Wide) {
+            self.h0_traces.extend(self.evaluator.evidence(&h0.id(), task)?);
+        }
+        self.commit(&h0, report)?;
+        self.widen(0, &wide)?;
+        if self.config.criticizer {
+            self.criticizer = Some(Criticizer::new(
+                &self.h0_traces,
+                &self.config.environment,
+                self.config.seed,
+            ));
+        }
+        Ok(())
+    }
+
+    async fn evolve(&mut self) -> Result<String, SearchError> {
+        let mut designer = Designer::new(
+            self.config.designer,
+            self.config.seed,
+            self.config.library.clone(),
+            self.config.victim.is_replay(),
+        );
+        let per_batch = u64::from(self.config.plan.search.batch.max(1));
+        let (mut slot, mut idle) = (0, 0);
+        loop {
+            let before = self.champion();
+            let mut proposals = Vec::new();
+            for index in slot..slot + per_batch {
+                if let Some(proposal) = self.next_candidate(&mut designer, index).await? {
+                    proposals.push((proposal.bundle.clone(), Some(proposal)));
+                }
+            }
+            slot += per_batch;
+            let evaluated = match self.batch(proposals).await {
+                Ok(evaluated) => evaluated,
+                Err(SearchError::Budget(error)) => return Ok(error.to_string()),
+                Err(error) => return Err(error),
+            };
+            for (proposal, improved) in &evaluated {
+                designer.learn(proposal, *improved);
+            }
+            match self.challenge().await {
+                Ok(()) => {}
+                Err(SearchError::Budget(error)) => return Ok(error.to_string()),
+                Err(error) => return Err(error),
+            }
+            idle = if self.champion() == before { idle + 1 } else { 0 };
+            if let Some(patience) = self.config.plan.search.patience
+                && idle >= patience
+            {
+                return Ok(format!("converged: {patience} batches without a better candidate"));
+            }
+        }
+    }
+
+    /// The Designer's next proposal, reviewed and repaired, or `None` if the slot stays
+    /// empty. No episode is spent here.
+    async fn next_candidate(
+        &mut self,
+        designer: &mut Designer,
+        index: u64,
+    ) -> Result<Option<Proposal>, SearchError> {
+        if self.evaluator.cancelled() {
+            return Err(SearchError::Interrupted);
+        }
+        let archive = crate::designer::Archive {
+            members: &self.members,
+            reference: &self.members[0].score,
+            traces: &self.h0_traces,
+            known: &self.known,
+        };
+        let Some(mut proposal) = designer.propose(&archive, index)? else { return Ok(None) };
+        for _ in 0..=self.config.plan.search.repairs {
+            let Some(flagged) = self.review(&proposal.bundle).await? else {
+                let new = self.known.insert(proposal.bundle.behaviour());
+                return Ok(new.then_some(proposal));
+            };
+            self.rejected += 1;
+            let Some(repaired) = designer.repair(&proposal, &flagged)? else { break };
+            proposal = repaired;
+        }
+        Ok(None)
+    }
+
+    /// Evaluates bundles together and commits them in order. Returns, for those that
+    /// came from a Designer, whether they beat their first parent.
+    async fn batch(
+        &mut self,
+        bundles: Vec<(Bundle, Option<Proposal>)>,
+    ) -> Result<Vec<(Proposal, bool)>, SearchError> {
+        let mut refused = None;
+        let mut running = Vec::new();
+        for (bundle, proposal) in bundles {
+            // Reserved in candidate order before anything runs, so that the cap cuts at
+            // the same place whatever the concurrency.
+            match self.reserve(&bundle, Stage::Search) {
+                Ok(()) => {}
+                Err(SearchError::Budget(error)) => {
+                    refused = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            let edit = if proposal.is_some() { bundle.manifest.edit.as_str() } else { "seed" };
+            self.propose_event(&bundle, edit)?;
+            let cascade = self.cascade.clone();
+            let job = bundle.clone();
+            running.push((
+                bundle,
+                proposal,
+                tokio::spawn(async move { cascade.run(&job).await }),
+            ));
+        }
+        let mut done = Vec::new();
+        let mut failed = None;
+        for (bundle, proposal, handle) in running {
+            let result = handle.await.map_err(|e| SearchError::Internal(e.to_string()))?;
+            match result {
+                Ok(report) if failed.is_none() => done.push((bundle, proposal, report)),
+                Ok(_) => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut learnt = Vec::new();
+        for (bundle, proposal, report) in done {
+            self.settle(&report);
+            self.commit(&bundle, report)?;
+            if let Some(proposal) = proposal {
+                let improved = self.beats_parent(self.members.len() - 1);
+                learnt.push((proposal, improved));
+            }
+        }
+        self.config.archive.flush()?;
+        match refused {
+            Some(error) => Err(error.into()),
+            None => Ok(learnt),
+        }
+    }
+
+    pub(crate) fn reserve(&mut self, bundle: &Bundle, stage: Stage) -> Result<(), SearchError> {
+        self.spent.wall_clock = self.watch.elapsed();
+        let tasks = self.cascade.corpus.prefix(stage);
+        let charge = self.evaluator.charge(&bundle.id(), tasks)?;
+        let mut trial = self.spent;
+        if stage == Stage::Search || bundle.is_no_defence() {
+            self.config.budget.reserve_candidate(&mut trial)?;
+        }
+        self.config.budget.reserve_episodes(&mut trial, charge)?;
+        self.spent = trial;
+        Ok(())
+    }
+
+    /// Gives back what was reserved for stages that never ran.
+    fn settle(&mut self, report: &CascadeReport) {
+        self.spent.episodes = self.spent.episodes.saturating_sub(report.saved);
+        self.saved += report.saved;
+    }
+
+    fn propose_event(&mut self, bundle: &Bundle, edit: &str) -> Result<(), SearchError> {
+        let id = bundle.id();
+        let files = evosafe_spec::bundle_to_files(bundle);
+        let message = format!("{} {}\n\n{edit}\n", id.short(), bundle.manifest.name);
+        let fresh = self.config.archive.candidate_files(&id)?.is_none();
+        self.config.archive.put_candidate(&files, &id, &bundle.manifest.parents, &message)?;
+        self.evaluator.emit(
+            &Event::Proposed {
+                candidate: id,
+                name: bundle.manifest.name.clone(),
+                edit: edit.to_owned(),
+            },
+            fresh,
+        )
+    }
+
+    /// Enters a finished cascade into the archive and the list of members.
+    fn commit(&mut self, bundle: &Bundle, report: CascadeReport) -> Result<(), SearchError> {
+        self.known.insert(bundle.behaviour());
+        for (stage, outcome) in &report.stages {
+            let body = json!({ "stage": stage, "outcome": outcome });
+            let fresh = self.result(&report.candidate, ResultKind::Stage, body)?;
+            self.evaluator.emit(
+                &Event::StageFinished {
+                    candidate: report.candidate.clone(),
+                    stage: *stage,
+                    outcome: outcome.clone(),
+                },
+                fresh,
+            )?;
+        }
+        let failures = self.note(&report.candidate, &report.verdicts)?;
+        self.record.candidates.push(report.candidate.clone());
+        self.members.push(Member {
+            id: report.candidate,
+            bundle: bundle.clone(),
+            score: report.search.unwrap_or_else(|| score(&report.verdicts)),
+            wide: None,
+            failures,
+            searched: report.search.is_some(),
+            eligible: false,
+        });
+        self.save_record()
+    }
+
+    pub(crate) fn note(
+        &self,
+        candidate: &CandidateId,
+        verdicts: &[Verdict],
+    ) -> Result<Failures, SearchError> {
+        let failures =
+            analyzer::analyse(&self.evaluator, candidate, verdicts, &self.cascade.reference)?;
+        if !verdicts.is_empty() {
+            let body = json!({
+                "tasks": verdicts.len(), "text": failures.note(), "failures": failures,
+            });
+            self.result(candidate, ResultKind::Note, body)?;
+        }
+        Ok(failures)
+    }
+
+    pub(crate) fn result(
+        &self,
+        candidate: &CandidateId,
+        kind: ResultKind,
+        body: serde_json::Value,
+    ) -> Result<bool, SearchError> {
+        let record = ResultRecord { kind, run: Some(self.run.clone()), body };
+        Ok(self.config.archive.append_result(candidate, &record)?)
+    }
+
+    pub(crate) fn save_record(&self) -> Result<(), SearchError> {
+        Ok(self.config.archive.put_run(&self.run, &self.record.to_value())?)
+    }
+
+    fn finish(&mut self, best: usize, reason: String) -> Result<SearchSummary, SearchError> {
+        let winner = &self.members[best];
+        let h0 = &self.members[0];
+        self.record.best = Some(winner.id.clone());
+        self.record.ended = Some(reason.clone());
+        self.save_record()?;
+        self.evaluator.emit(
+            &Event::SearchFinished {
+                run: self.run.clone(),
+                best: winner.id.clone(),
+                reason: reason.clone(),
+            },
+            true,
+        )?;
+        let counters = &self.evaluator.counters;
+        Ok(SearchSummary {
+            run: self.run.clone(),
+            best: winner.id.clone(),
+            search: winner.score,
+            wide: winner.wide.unwrap_or(winner.score),
+            h0_search: h0.score,
+            h0_wide: h0.wide.unwrap_or(h0.score),
+            candidates: u32::try_from(self.members.len()).unwrap_or(u32::MAX),
+            rejected: self.rejected,
+            episodes_run: counters.run.load(Ordering::Relaxed),
+            episodes_reused: counters.reused.load(Ordering::Relaxed),
+            episodes_saved: self.saved,
+            unassessed: counters.unassessed.load(Ordering::Relaxed),
+            elapsed_s: self.watch.elapsed().as_secs_f64(),
+            reason,
+        })
+    }
+}
+
+impl SearchConfig {
+    fn split_seed(&self) -> u64 {
+        self.plan.split.seed
+    }
+}
+
+/// Hash of everything the Designer composes from.
+fn library_hash(library: &[Mechanism], seeds: &[Bundle]) -> ContentHash {
+    let texts: Vec<String> = library
+        .iter()
+        .map(|m| format!("{m:?}"))
+        .chain(seeds.iter().map(|s| s.id().to_string()))
+        .collect();
+    let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    ContentHash::of(&parts)
+}
+

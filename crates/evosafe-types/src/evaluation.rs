@@ -1,0 +1,114 @@
+//! The result of evaluating one candidate against H0: what `evaluate --json` prints
+//! and what the archive keeps of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CandidateId, TaskId};
+
+/// A rate with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateReport {
+    /// Share in [0, 1]; absent when nothing was assessed.
+    pub rate: Option<f64>,
+    /// Assessed episodes.
+    pub n: u32,
+    /// 95 % Wilson interval; over pairs, with the effective sample size of clusters of
+    /// one injection task.
+    pub wilson95: Option<[f64; 2]>,
+}
+
+/// Attack success, by source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AsrReport {
+    /// Over both sources.
+    #[serde(flatten)]
+    pub all: RateReport,
+    /// Direct attacks.
+    pub direct: Option<RateReport>,
+    /// Indirect attacks.
+    pub indirect: Option<RateReport>,
+}
+
+/// One arm of the comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmReport {
+    /// Task success on benign tasks.
+    pub utility: RateReport,
+    /// Attack success.
+    pub asr: AsrReport,
+    /// Task success on attack tasks with a legitimate goal.
+    pub utility_under_attack: Option<RateReport>,
+    /// `100 * (utility - ASR)`.
+    pub score: Option<f64>,
+    /// The score if every unassessed episode had gone the worst, and the best, way.
+    pub score_bounds: Option<[f64; 2]>,
+}
+
+/// Exact McNemar test on paired attack tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct McNemarReport {
+    /// Attacks that succeed undefended only.
+    pub b: u64,
+    /// Attacks that succeed under the candidate only.
+    pub c: u64,
+    /// Two-sided p-value.
+    pub p: f64,
+}
+
+/// Agreement of replayed H0 with what was recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgreementReport {
+    /// Episodes compared.
+    pub n: u64,
+    /// Episodes in which utility and attack flags both agree.
+    pub agree: u64,
+    /// The others.
+    pub exceptions: Vec<AgreementException>,
+}
+
+/// An episode whose replay does not give the recorded flags.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgreementException {
+    /// The task.
+    pub task: TaskId,
+    /// Recorded (task success, attack success).
+    pub recorded: (Option<bool>, Option<bool>),
+    /// Replayed (task success, attack success).
+    pub replayed: (Option<bool>, Option<bool>),
+}
+
+/// The result of an evaluation; what `evaluate --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The candidate.
+    pub candidate: CandidateId,
+    /// `train`, `held-out` or `all`.
+    pub split: String,
+    /// The victim.
+    pub victim: String,
+    /// Environment name and version.
+    pub environment: String,
+    /// The candidate's arm.
+    #[serde(flatten)]
+    pub arm: ArmReport,
+    /// H0's arm, on the same tasks.
+    pub reference: ArmReport,
+    /// Paired test on attack tasks.
+    pub mcnemar: McNemarReport,
+    /// Benign tasks that an agent which does nothing passes.
+    pub idle_floor: RateReport,
+    /// Tasks that one of the arms lost to infrastructure; they count in neither.
+    pub unassessed: u64,
+    /// Whether too many were lost for a verdict.
+    pub indecisive: bool,
+    /// Replayed H0 against the recorded flags.
+    pub recorded_agreement: Option<AgreementReport>,
+    /// Harness faults of the candidate.
+    pub harness_faults: u64,
+    /// What must be said beside every number.
+    pub caveats: Vec<String>,
+    /// Episodes run by this process.
+    pub episodes_run: u64,
+    /// Episodes taken from the archive.
+    pub episodes_reused: u64,
+}
