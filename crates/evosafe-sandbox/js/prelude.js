@@ -1,0 +1,330 @@
+// Prelude of every JavaScript harness: pure helpers, no I/O, no state outside `compose`.
+//
+// A plain script: the provider runs it before the candidate, then freezes its names. The
+// host functions `classify(question, text)`, `regexFindAll(pattern, text)` and `log(message)`
+// come from the provider, not from here. Everything is deterministic and close to linear in
+// its input; texts are cut at LIMITS before they are analysed.
+
+const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 4000, depth: 24, sentences: 6000 });
+
+// ---------------------------------------------------------------- decisions
+
+const allow = () => Object.freeze({ do: 'allow' });
+const rewrite = (args) => Object.freeze({ do: 'rewrite', arguments: args });
+const redirect = (call) => Object.freeze({ do: 'redirect', call });
+const block = (reason) => Object.freeze({ do: 'block', reason: String(reason) });
+const keep = () => Object.freeze({ do: 'keep' });
+const replace = (text) => Object.freeze({ do: 'replace', text: String(text) });
+
+// ---------------------------------------------------------------- text
+
+// Patterns with the `g` flag are made where they are used: the provider freezes top-level values.
+const INVISIBLE = '[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]|\\udb40[\\udc00-\\udfff]';
+const CONFUSABLE_FROM = 'аеорсухіјѕԁһӏԛԝАВЕКМНОРСТХІЈЅοαινρτυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ‐‑‒–—−’‘‛′“”„″‚․⁄∕：';
+const CONFUSABLE_TO = 'aeopcyxijsdhlqwABEKMHOPCTXIJSoaivptukABEZHIKMNOPTYX------\'\'\'\'"""",.//:';
+const CONFUSABLE = new Map(Array.from(CONFUSABLE_FROM).map((c, i) => [c, CONFUSABLE_TO[i]]));
+
+/** Text without zero-width, bidirectional and tag characters. */
+function stripInvisible(text) {
+  return String(text).replace(new RegExp(INVISIBLE, 'g'), '');
+}
+
+/** NFKC, no invisible characters, look-alike letters folded to Latin ones. Keeps case and spacing. */
+function foldText(text) {
+  const t = stripInvisible(text);
+  // eslint-disable-next-line no-control-regex
+  if (/^[\x00-\x7f]*$/.test(t)) return t;
+  let out = '';
+  for (const c of t.normalize('NFKC')) out += CONFUSABLE.get(c) || c;
+  return out;
+}
+
+/** `foldText`, lower case, white space collapsed: the form in which values are compared. */
+function normalizeText(text) {
+  return foldText(text).toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+/** Lower-case words of a text; letters and digits with inner `'`, `-` and `_`. */
+function words(text) {
+  return foldText(text).toLowerCase().match(/[\p{L}\p{N}]+(?:['_-][\p{L}\p{N}]+)*/gu) || [];
+}
+
+const isWordChar = (c) => c !== undefined && c !== '' && /[\p{L}\p{N}_]/u.test(c);
+
+/** Whether `needle` stands in `haystack` as a whole token; both already normalised. */
+function containsToken(haystack, needle) {
+  if (needle === '') return false;
+  for (let at = haystack.indexOf(needle); at >= 0; at = haystack.indexOf(needle, at + 1)) {
+    const before = haystack[at - 1];
+    const after = haystack[at + needle.length];
+    const left = !isWordChar(needle[0]) || !isWordChar(before);
+    const right = !isWordChar(needle[needle.length - 1]) || !isWordChar(after);
+    if (left && right) return true;
+  }
+  return false;
+}
+
+/** Sentences of a text: cut at line breaks and after `.`, `!`, `?`, `;` before white space. */
+function sentences(text) {
+  const out = [];
+  for (const line of String(text).split(/\n+/)) {
+    let from = 0;
+    const cut = /[.!?;]["')\]]*\s+/g;
+    for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
+      const head = line.slice(from, cut.lastIndex).trim();
+      if (/^(?:\S{0,3}\d+|[A-Za-z])\.$/.test(head) || /\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|no|vs)\.$/i.test(head)) continue;
+      if (head) out.push(head);
+      from = cut.lastIndex;
+      if (out.length >= LIMITS.sentences) return out;
+    }
+    const tail = line.slice(from).trim();
+    if (tail) out.push(tail);
+  }
+  return out;
+}
+
+// ---------------------------------------------------------------- values
+
+const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
+const monthNumber = (word) => (word.length >= 3 ? MONTHS.findIndex((m) => m === word || (word.length <= 4 && m.startsWith(word.slice(0, 3)) && (word.length === 3 || word === 'sept'))) + 1 : 0);
+const pad = (n) => String(n).padStart(2, '0');
+
+/** Dates in a text as `YYYY-MM-DD`, year `*` where none is given. Knows ISO and English day-month forms. */
+function extractDates(text) {
+  const found = [];
+  const t = foldText(text);
+  const iso = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/g;
+  for (let m = iso.exec(t); m !== null; m = iso.exec(t)) found.push(`${m[1]}-${pad(m[2])}-${pad(m[3])}`);
+  const w = t.toLowerCase().match(/[a-z]+|\d+(?:st|nd|rd|th)?/g) || [];
+  const day = (token) => { const m = /^(\d{1,2})(?:st|nd|rd|th)?$/.exec(token || ''); return m && +m[1] >= 1 && +m[1] <= 31 ? +m[1] : 0; };
+  for (let i = 0; i < w.length; i++) {
+    const month = monthNumber(w[i]);
+    if (!month) continue;
+    const days = [];
+    let year = '*';
+    if (day(w[i + 1])) {                                   // May 1st(, 2024)
+      days.push(day(w[i + 1]));
+      if (/^\d{4}$/.test(w[i + 2] || '')) year = w[i + 2];
+    } else if (/^\d{4}$/.test(w[i + 1] || '')) year = w[i + 1];
+    for (let j = i - 1; j >= 0 && j >= i - 6; j--) {        // 13th to the 17th of May
+      if (day(w[j])) days.push(day(w[j]));
+      else if (!['of', 'to', 'the', 'and', 'until', 'from'].includes(w[j])) break;
+    }
+    for (const d of days) found.push(`${year}-${pad(month)}-${pad(d)}`);
+  }
+  return found;
+}
+
+/** Whether two dates of `extractDates` can be the same day. */
+const sameDate = (a, b) => a.slice(-5) === b.slice(-5) && (a[0] === '*' || b[0] === '*' || a === b);
+
+/** Numbers in a text that can be amounts: thousands separators removed, dates and identifiers left out. */
+function extractAmounts(text) {
+  const out = [];
+  const re = /(^|[^\p{L}\p{N}_.,:/-])([$€£¥]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\p{L}_/:-]|\.\d)/gu;
+  const t = foldText(text);
+  for (let m = re.exec(t); m !== null; m = re.exec(t)) out.push(Number(m[3].replace(/,/g, '')));
+  return out.filter((n) => Number.isFinite(n));
+}
+
+const TLD = /\.(?:com|org|net|io|co|ai|dev|app|edu|gov|info|biz|me|shop|online|site|xyz|store|tech|cloud|ch|de|uk|us|fr|eu|it|es|nl|in|cn|jp|au|ca|br|ru|example|test|local|internal)(?:[:/?#]|$)/;
+
+/** Kind of one token: `email`, `url`, `iban`, `file`, `path`, `id`, or '' for none. */
+function tokenKind(token) {
+  if (token.length < 3 || token.length > LIMITS.token) return '';
+  if (/^[^\s@<>"'(),;:]{1,64}@[^\s@<>"'(),;:]+\.[a-z]{2,}$/i.test(token)) return 'email';
+  if (/^[a-z][a-z0-9+.-]{1,20}:\/\/\S+$/i.test(token) || /^www\.[^\s.]\S*$/i.test(token)) return 'url';
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{9,30}$/i.test(token) && (token.match(/\d/g) || []).length >= 8) return 'iban';
+  if (/^[\w-]+(?:\.[\w-]+)+/.test(token) && TLD.test(token.toLowerCase())) return 'url';
+  if (/^(?:~|\.{1,2})?\/[\w.-]+(?:\/[\w.-]*)*$/.test(token) || /^[A-Za-z]:\\[^\s]+$/.test(token)) return 'path';
+  if (/^[\w-]+(?:\.[\w-]+)*\.[a-z][a-z0-9]{1,4}$/i.test(token)) return 'file';
+  if (/^\+?\d[\d-]{5,}\d$/.test(token) || (/\d/.test(token) && /[A-Za-z]/.test(token) && /^[\w-]{6,}$/.test(token))) return 'id';
+  return '';
+}
+
+/** Typed values of a text, in order: [{kind, value}] with `value` normalised; URLs without scheme, `www.` and final `/`. */
+function extractValues(text) {
+  const out = [];
+  const tokens = foldText(text).slice(0, LIMITS.text).split(/[\s<>"`|{}()[\],;]+|'(?=\s|$|[.,;:!?)])|(?<=^|\s|[(=:])'/);
+  for (let i = 0; i < tokens.length; i++) {
+    let token = (tokens[i] || '').replace(/^['*_#=:]+|['*_.,:!?]+$/g, '');
+    if (/^[A-Z]{2}\d{2}$/.test(token)) {                    // an IBAN written in groups
+      let joined = token;
+      let j = i + 1;
+      while (j < tokens.length && joined.length < 34 && /^[A-Z0-9]{1,4}$/.test(tokens[j] || '')) joined += tokens[j++];
+      if (tokenKind(joined) === 'iban') { token = joined; i = j - 1; }
+    }
+    const kind = tokenKind(token);
+    if (kind) out.push({ kind, value: kind === 'url' ? canonicalUrl(token) : normalizeText(token) });
+  }
+  return out;
+}
+
+/** A URL in comparable form. */
+function canonicalUrl(url) {
+  return normalizeText(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^www\./, '').replace(/[/.]+$/, '');
+}
+
+/** Host of a URL, email or host name. */
+function hostOf(value) {
+  const v = canonicalUrl(value);
+  return v.slice(v.lastIndexOf('@') + 1).split(/[/?#:]/)[0];
+}
+
+/** Kinds of secrets a text carries: passwords, keys, codes, card, account and identity numbers. */
+function extractSecrets(text) {
+  const out = [];
+  const t = foldText(text);
+  const re = /\b(pass(?:word|code|phrase|port)|secret|api[ _-]?key|private[ _-]?key|token|pin|cvv|otp|security code|verification code|one-time code|(?:social security|ssn|id|card|account|bank account|credit card|license)[ _-]?(?:number|no))\b["']?\s*(?:is|are|was|=|:|-|#)?\s*["']?([\w+/=.-]{3,})/gi;
+  for (let m = re.exec(t); m !== null; m = re.exec(t)) if (/\d/.test(m[2]) || m[2].length >= 12) out.push({ kind: m[1].toLowerCase(), value: normalizeText(m[2].replace(/\.+$/, '')) });
+  const card = /\b(?:\d[ -]?){13,19}\b/g;
+  for (let m = card.exec(t); m !== null; m = card.exec(t)) out.push({ kind: 'card', value: m[0].replace(/\D/g, '') });
+  return out;
+}
+
+// ---------------------------------------------------------------- structured output
+
+/** Reads JSON or a Python literal; undefined where the text is neither. Linear, depth-limited. */
+function parseLiteral(text) {
+  const s = String(text);
+  let i = 0;
+  const FAIL = {};
+  const space = () => { while (i < s.length && /\s/.test(s[i])) i++; };
+  const string = (quote) => {
+    let out = '';
+    for (i++; i < s.length; i++) {
+      const c = s[i];
+      if (c === quote) { i++; return out; }
+      if (c !== '\\') { out += c; continue; }
+      const e = s[++i];
+      const hex = { x: 2, u: 4, U: 8 }[e];
+      if (hex) { out += String.fromCodePoint(Math.min(parseInt(s.slice(i + 1, i + 1 + hex), 16) || 63, 0x10ffff)); i += hex; } else out += { n: '\n', t: '\t', r: '\r', b: '', f: '' }[e] ?? e;
+    }
+    throw FAIL;
+  };
+  const items = (close, one) => {
+    const out = [];
+    for (i++, space(); s[i] !== close; space()) {
+      if (i >= s.length) throw FAIL;
+      out.push(one());
+      space();
+      if (s[i] === ',') i++; else if (s[i] !== close) throw FAIL;
+    }
+    i++;
+    return out;
+  };
+  const value = (depth) => {
+    if (depth > LIMITS.depth) throw FAIL;
+    space();
+    const c = s[i];
+    if (c === '"' || c === "'") return string(c);
+    if (c === '[') return items(']', () => value(depth + 1));
+    if (c === '(') return items(')', () => value(depth + 1));
+    if (c === '{') {
+      const entries = items('}', () => {
+        const key = value(depth + 1);
+        space();
+        if (s[i] !== ':') return [String(key), true];
+        i++;
+        return [String(key), value(depth + 1)];
+      });
+      const out = Object.create(null);
+      for (const [k, v] of entries) out[k] = v;
+      return out;
+    }
+    const from = i;
+    while (i < s.length && /[\w.+-]/.test(s[i])) i++;
+    const atom = s.slice(from, i);
+    if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(atom)) return Number(atom);
+    if (/^(?:true|false|null|none|nan)$/i.test(atom)) return { true: true, false: false }[atom.toLowerCase()] ?? null;
+    throw FAIL;
+  };
+  try {
+    const out = value(0);
+    space();
+    return i === s.length ? out : undefined;
+  } catch (e) {
+    return undefined;
+  }
+}
+
+/** Leaves of a value: [{path, key, record, text}]; `record` numbers the items of an outer list. */
+function walkLeaves(value, visit, path = '', key = '', record = 0, depth = 0) {
+  if (value === null || value === undefined || depth > LIMITS.depth) return;
+  if (Array.isArray(value)) value.forEach((v, i) => walkLeaves(v, visit, `${path}[${i}]`, key, depth === 0 ? i : record, depth + 1));
+  else if (typeof value === 'object') for (const k of Object.keys(value)) walkLeaves(value[k], visit, path ? `${path}.${k}` : k, k, record, depth + 1);
+  else visit({ path, key, record, text: String(value), raw: value });
+}
+
+/** Leaves of an argument object. */
+function argumentLeaves(args) {
+  const out = [];
+  walkLeaves(args, (leaf) => { if (out.length < LIMITS.leaves) out.push(leaf); });
+  return out;
+}
+
+/** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */
+function yamlLeaves(text) {
+  const out = [];
+  const lines = String(text).split('\n');
+  let record = 0;
+  let i = 0;
+  const scalar = (first, indent, key) => {
+    let raw = first;
+    const quote = first[0] === "'" || first[0] === '"' ? first[0] : '';
+    const literal = /^[|>][+-]?$/.test(first);
+    const parts = [literal ? '' : first];
+    let quotes = 0;                                         // unescaped quote characters so far; even = closed
+    const count = (t) => { for (let k = 0; k < t.length; k++) if (t[k] === '\\' && quote === '"') k++; else if (t[k] === quote) quotes++; };
+    if (quote) count(first);
+    while (i < lines.length) {
+      if (quote && quotes % 2 === 0) break;
+      const line = lines[i];
+      const blank = line.trim() === '';
+      if (!quote && !blank && line.length - line.trimStart().length <= indent) break;
+      if (!quote && blank && i + 1 >= lines.length) break;
+      if (quote) count(line);
+      parts.push(line.trim());
+      i++;
+    }
+    raw = parts.join('\n').trim();
+    if (quote) raw = raw.slice(1, raw.endsWith(quote) && raw.length > 1 ? -1 : undefined);
+    if (quote === '"') raw = raw.replace(/\\\n\s*\\?/g, '').replace(/\\n/g, '\u0001').replace(/\\(["\\/ ])/g, '$1').replace(/\\t/g, '\t').replace(/\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})/g, (_, a, b) => String.fromCharCode(parseInt(a || b, 16)));
+    if (quote === "'") raw = raw.replace(/''/g, "'");
+    if (!literal) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
+    raw = raw.replace(/\u0001/g, '\n');
+    if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
+  };
+  let key = '';
+  while (i < lines.length) {
+    let line = lines[i++];
+    if (line.trim() === '') continue;
+    if (/^- /.test(line) && i > 1) record++;
+    let indent = line.length - line.trimStart().length;
+    let rest = line.trim();
+    let item = false;
+    while (rest.startsWith('- ')) { indent += 2; rest = rest.slice(2).trimStart(); item = true; }
+    if (rest === '-') continue;
+    const m = /^(?:'([^']{1,80})'|"([^"]{1,80})"|([^\s'"[{:][^:\n]{0,60}?)):(?:\s+(.*))?$/.exec(rest);
+    if (m) {
+      key = m[1] || m[2] || m[3];
+      if (m[4] !== undefined && m[4] !== '') scalar(m[4], indent, key);
+    } else scalar(rest, item ? indent - 1 : indent, key);
+  }
+  return out;
+}
+
+/** Whether a text looks like the YAML a tool prints (not prose with a colon somewhere). */
+function looksLikeYaml(text) {
+  const first = String(text).trimStart().split('\n', 1)[0];
+  return /^(?:- )?[A-Za-z_][\w ]{0,30}:(?: |$)/.test(first) && first.length < 400 ? /^(?:- )?[a-z_]\w*:(?: |$)/.test(first) : /^- /.test(first);
+}
+
+/** Leaves of any tool output. Text without structure is one leaf with an empty key. */
+function resultLeaves(content) {
+  const text = stripInvisible(content).slice(0, LIMITS.text);
+  const parsed = /^\s*[[{(]/.test(text) ? parseLiteral(text) : undefined;
+  if (parsed !== undefined && typeof parsed === 'object' && parsed !== null) return argumentLeaves(parsed);
+  if (looksLikeYaml(text)) return yamlLeaves(text);
+  return text.trim() === '' ? [] : [{ path: '', key: '', record: 0, text }];
+}
