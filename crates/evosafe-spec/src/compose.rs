@@ -115,7 +115,7 @@ fn code(parts: &[Part<'_>]) -> Result<Option<String>, BundleError> {
             .expect("checked parameters are finite, and keys are texts");
         write!(
             text,
-            "  // mechanism: {}\n  [(() => {{\n{}\nreturn mechanism; }})(), {params}],\n",
+            "  // mechanism: {0}\n  [(() => {{\n{1}\nreturn mechanism; }})(), {params}, \"{0}\"],\n",
             mechanism.name, mechanism.body
         )
         .expect("a String takes any text");

@@ -28,7 +28,7 @@ pub use bundle::{
 pub use compose::{Lineage, Part, compose, compose_uses};
 pub use error::{BundleError, FormatError, SpecError, UnknownKey};
 pub use library::{NO_DEFENCE, experiences, mechanisms, seeds};
-pub use load::{embedded, load};
+pub use load::{embedded, load, parse};
 pub use manifest::{parse_manifest, render_manifest};
 pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};
 pub use order::canonical_order;

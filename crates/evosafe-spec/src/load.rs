@@ -38,6 +38,17 @@ pub fn load(name_or_path: &str) -> Result<Plan, SpecError> {
     from_embedded(name_or_path)
 }
 
+/// Checks a specification kept elsewhere, such as the copy in an archive; `name` is
+/// used in messages.
+///
+/// # Errors
+/// If anything in it is wrong.
+pub fn parse(name: &str, toml: &str, md: &str) -> Result<Plan, SpecError> {
+    let shown = |file: &str| format!("archived {name}/{file}");
+    let source = SpecSource::Archived(name.to_owned());
+    checked(&shown(TOML), toml.as_bytes(), &shown(MD), md.as_bytes(), source)
+}
+
 fn from_folder(folder: &Path) -> Result<Plan, SpecError> {
     let toml = read(folder.join(TOML))?;
     let md = read(folder.join(MD))?;

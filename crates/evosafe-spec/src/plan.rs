@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Plan {
     /// Short name, lowercase.
     pub name: String,
+    /// `spec.toml` as read, for the record of a search.
+    pub spec_toml: String,
     /// `spec.md`: what the Designer reads.
     pub spec_md: String,
     /// Tools, tasks and judges.
@@ -42,6 +44,8 @@ pub enum SpecSource {
     Embedded(String),
     /// A folder.
     Folder(PathBuf),
+    /// The copy that an archive keeps of the specification of a search.
+    Archived(String),
 }
 
 /// `[environment]`

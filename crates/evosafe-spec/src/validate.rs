@@ -122,6 +122,7 @@ pub(crate) fn plan(
     ctx.within("format", found, 1, SPEC_FORMAT)?;
     Ok(Plan {
         name: ctx.name("name", ctx.need("name", raw.name)?)?,
+        spec_toml: toml_text.to_owned(),
         spec_md: spec_md.to_owned(),
         environment: environment(&ctx, ctx.need("environment", raw.environment)?)?,
         split: split(&ctx, ctx.need("split", raw.split)?)?,
