@@ -56,7 +56,7 @@ mod tests {
         assert_ne!(Stream::new(1, "a").unit(), Stream::new(2, "a").unit());
     }
 
-    const STREAM_42: [u32; 8] = [0; 8];
+    const STREAM_42: [u32; 8] = [0, 2, 6, 3, 7, 4, 5, 1];
 
     #[test]
     fn every_order_of_three_comes_up_equally_often() {

@@ -28,9 +28,21 @@ pub(crate) fn parse<T: DeserializeOwned>(
     parsed.map_err(|error: toml::de::Error| FormatError::Value {
         file: file.to_owned(),
         line: error.span().map(|span| position(text, span.start).0),
-        key: track.path().to_string(),
+        key: dotted(&track.path()),
         message: format!("is malformed: {}", error.message()),
     })
+}
+
+/// A path in the form in which all messages have it, `mechanism.0.params.level`.
+fn dotted(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment as S;
+    let segments = path.iter().map(|segment| match segment {
+        S::Seq { index } => index.to_string(),
+        S::Map { key } => key.clone(),
+        S::Enum { variant } => variant.clone(),
+        S::Unknown => "?".to_owned(),
+    });
+    segments.collect::<Vec<_>>().join(".")
 }
 
 fn syntax(file: &str, text: &str, error: &toml::de::Error) -> FormatError {

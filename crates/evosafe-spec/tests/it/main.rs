@@ -1,0 +1,9 @@
+//! What people may write, and what they are told when it is wrong.
+
+mod bundle;
+mod compose;
+mod corpus;
+mod mechanism;
+mod order;
+mod spec;
+mod split;
