@@ -1,1 +1,138 @@
-//! Helpers for the end-to-end tests.
+//! Runs the `evosafe` binary as a user would.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// The root of the workspace.
+///
+/// # Panics
+/// Never: this crate lies in the workspace.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").into()
+}
+
+/// The binary, built once with the profile of the tests.
+fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        // .../<profile>/deps/<this test>
+        let this = std::env::current_exe().expect("a test knows its path");
+        let profile = this.ancestors().nth(2).expect("tests run from <profile>/deps").to_owned();
+        let mut build = Command::new(env!("CARGO"));
+        build.current_dir(root()).args(["build", "--quiet", "-p", "evosafe-cli"]);
+        build.env("CARGO_TARGET_DIR", profile.parent().expect("a profile lies in target/"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "evosafe-cli does not build");
+        profile.join("evosafe")
+    })
+}
+
+/// A folder for one test: an archive, and a cache shared by all tests of a process.
+pub struct Workspace {
+    folder: tempfile::TempDir,
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Workspace {
+    /// A fresh one.
+    ///
+    /// # Panics
+    /// If the temporary folder cannot be made.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder can be made") }
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its archive.
+    #[must_use]
+    pub fn archive(&self) -> PathBuf {
+        self.path().join("archive")
+    }
+
+    /// The command with the archive set.
+    #[must_use]
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.current_dir(self.path()).args(args);
+        command.env("EVOSAFE_ARCHIVE", self.archive()).stdin(Stdio::null());
+        if std::env::var_os("EVOSAFE_CACHE").is_none() {
+            // The user's own cache: compiled code and bridges are shared with it.
+            command.env_remove("EVOSAFE_CACHE");
+        }
+        command
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn run(&self, args: &[&str]) -> Run {
+        let output = self.command(args).output().expect("the binary starts");
+        Run::from(output)
+    }
+
+    /// Starts it and leaves it running.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts")
+    }
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Run {
+    /// Exit code; absent if killed.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Run {
+    /// The one JSON document on stdout.
+    ///
+    /// # Panics
+    /// If stdout is anything else, or the command failed.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.code, Some(0), "stderr: {}", self.stderr);
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {}", self.stdout))
+    }
+}

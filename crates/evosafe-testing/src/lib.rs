@@ -1,1 +1,0 @@
-//! evosafe-testing

@@ -1,0 +1,146 @@
+//! The main job on the built-in domain: search, resume, read, prove, export.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::{Duration, Instant};
+
+use evosafe_e2e::Workspace;
+use serde_json::Value;
+
+const SEARCH: &[&str] =
+    &["search", "finance", "--seed", "3", "--candidates", "14", "--json"];
+
+fn search(work: &Workspace, extra: &[&str]) -> Value {
+    work.run(&[SEARCH, extra].concat()).json()
+}
+
+/// What must not depend on speed, luck or interruptions: every candidate and score.
+fn state(work: &Workspace) -> Value {
+    work.run(&["leaderboard", "--json"]).json()
+}
+
+/// git object ids of everything that is a result.
+fn refs(work: &Workspace) -> String {
+    let output = std::process::Command::new("git")
+        .arg("--git-dir")
+        .arg(work.archive())
+        .args(["for-each-ref", "refs/evosafe/candidates", "refs/evosafe/results"])
+        .output()
+        .expect("git runs");
+    String::from_utf8(output.stdout).expect("refs are UTF-8")
+}
+
+#[test]
+fn concurrency_changes_nothing() {
+    let (one, eight) = (Workspace::new(), Workspace::new());
+    let a = search(&one, &["--concurrency", "1"]);
+    let b = search(&eight, &["--concurrency", "8"]);
+    assert_eq!(a["best"], b["best"]);
+    assert_eq!(state(&one), state(&eight));
+    assert_eq!(refs(&one), refs(&eight));
+    assert!(a["episodes_run"].as_u64() > Some(0));
+}
+
+#[test]
+fn killed_and_resumed_ends_like_uninterrupted() {
+    let (whole, cut) = (Workspace::new(), Workspace::new());
+    let expected = search(&whole, &[]);
+    // Killed at several moments, each later than the last.
+    let mut kills = 0;
+    for millis in [150, 400, 700, 1100, 1600] {
+        let mut child = cut.spawn(SEARCH);
+        std::thread::sleep(Duration::from_millis(millis));
+        child.kill().expect("it can be killed");
+        let status = child.wait().expect("it ends");
+        kills += u32::from(status.signal() == Some(9));
+    }
+    assert!(kills > 0, "the search is too fast for this test to interrupt it");
+    let resumed = search(&cut, &[]);
+    assert_eq!(resumed["best"], expected["best"]);
+    assert_eq!(state(&cut), state(&whole));
+    assert_eq!(refs(&cut), refs(&whole));
+    // And once more: everything is there, nothing is run.
+    let again = search(&cut, &[]);
+    assert_eq!(again["episodes_run"], 0);
+    assert_eq!(again["best"], expected["best"]);
+}
+
+#[test]
+fn ctrl_c_ends_cleanly_within_five_seconds() {
+    let work = Workspace::new();
+    let child = work.spawn(&["search", "finance", "--seed", "9", "--candidates", "400"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    let at = Instant::now();
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(at.elapsed() < Duration::from_secs(5), "took {:?}", at.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("run the same command"), "{stderr}");
+    assert_eq!(work.run(&["archive", "fsck"]).code, Some(0));
+}
+
+#[test]
+fn the_whole_tour() {
+    let work = Workspace::new();
+    let found = search(&work, &[]);
+    for key in [
+        "best", "search_score", "h0_score", "candidates", "episodes_run", "episodes_reused",
+        "episodes_saved_by_gate", "unassessed", "elapsed_s",
+    ] {
+        assert!(!found[key].is_null(), "search --json lacks {key}");
+    }
+    let evaluation = work.run(&["evaluate", "best", "--split", "held-out", "--json"]).json();
+    for key in [
+        "candidate", "split", "victim", "utility", "asr", "utility_under_attack", "score",
+        "reference", "mcnemar", "unassessed", "indecisive", "caveats",
+    ] {
+        assert!(evaluation.get(key).is_some(), "evaluate --json lacks {key}");
+    }
+    assert_eq!(evaluation["split"], "held-out");
+    let gain = |e: &Value| e["score"].as_f64().expect("a score");
+    assert!(
+        gain(&evaluation) > gain(&evaluation["reference"]),
+        "the winner is no better than no defence: {evaluation}"
+    );
+    let caveats = evaluation["caveats"].to_string();
+    assert!(caveats.contains("simulated profile, not the model"), "{caveats}");
+    // The opening of held-out is on record.
+    let shown = work.run(&["show", "best", "--json"]).json();
+    let kinds = shown["results"].to_string();
+    assert!(kinds.contains("held-out"), "{kinds}");
+
+    let best = found["best"].as_str().expect("an id");
+    let short = work.run(&["show", &best[..8], "--json"]).json();
+    assert_eq!(short["row"]["candidate"], best);
+    assert!(work.run(&["lineage"]).stdout.contains(&best[..12]));
+    assert!(work.run(&["diff", "h0", "best"]).stdout.contains("harness.js"));
+    let exported = work.run(&["export", "best", "-o", "winner"]);
+    assert_eq!(exported.code, Some(0), "{}", exported.stderr);
+    let checked = work.run(&["harness", "check", "winner", "--json"]).json();
+    assert_eq!(checked["candidate"], best, "what is exported is what was scored");
+    assert_eq!(work.run(&["archive", "fsck"]).code, Some(0));
+    assert_eq!(work.run(&["archive", "reindex"]).code, Some(0));
+    assert_eq!(state(&work)["best"], best);
+
+    // A trace of a train task, by its id from the archive's own order.
+    let log = std::process::Command::new("git")
+        .arg("--git-dir")
+        .arg(work.archive())
+        .args(["log", "--graph", "--oneline", "--glob=refs/evosafe/candidates"])
+        .output()
+        .expect("git runs");
+    assert!(String::from_utf8_lossy(&log.stdout).contains(&best[..12]), "lineage in plain git");
+}
+
+#[test]
+fn a_larger_budget_continues_the_same_search() {
+    let (grown, whole) = (Workspace::new(), Workspace::new());
+    let small = grown.run(&["search", "finance", "--seed", "3", "--candidates", "8", "--json"]).json();
+    assert_eq!(small["candidates"], 8);
+    let more = search(&grown, &[]);
+    let all = search(&whole, &[]);
+    assert_eq!(more["best"], all["best"]);
+    assert!(more["episodes_run"].as_u64() < all["episodes_run"].as_u64());
+}
