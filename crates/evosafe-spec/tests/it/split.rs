@@ -86,8 +86,10 @@ fn a_goal_that_comes_in_two_families_stays_on_one_side() {
 #[test]
 fn splits_are_the_same_for_good() {
     let tasks = agentdojo();
-    let cases =
-        [(SplitBy::Pair, 42, 508, "0b47b6d12711"), (SplitBy::InjectionTask, 42, 508, "6869d640b735")];
+    let cases = [
+        (SplitBy::Pair, 42, 508, "0b47b6d12711"),
+        (SplitBy::InjectionTask, 42, 508, "6869d640b735"),
+    ];
     for (by, seed, train, hash) in cases {
         let split = split(&plan(by, 0.7, seed), &tasks).unwrap();
         assert_eq!((split.train.len(), split.hash.short()), (train, hash), "{by:?}");
