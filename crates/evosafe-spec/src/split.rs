@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evosafe_types::{ContentHash, Family, Side, Task, TaskId};
 use serde::{Deserialize, Serialize};
 
-use crate::error::SpecError;
+use crate::error::{FormatError, SpecError};
 use crate::plan::{SplitBy, SplitPlan};
 use crate::rng::Stream;
 
@@ -78,13 +78,18 @@ impl Split {
 /// every category of that has its share of train to within one group.
 ///
 /// # Errors
-/// If ids repeat, `split.by` does not fit the tasks, one side lacks a family that the
+/// If the share is not in (0, 1), ids repeat, `split.by` does not fit the tasks, one side lacks a family that the
 /// corpus has, or benign tasks of one user task are on both sides.
 pub fn split(plan: &SplitPlan, tasks: &[Task]) -> Result<Split, SpecError> {
     let mut sorted: Vec<&Task> = tasks.iter().collect();
     sorted.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
         return Err(SpecError::DuplicateTask(pair[0].id.clone()));
+    }
+    // A plan from `load` is fine; one whose `by` was changed afterwards may not be.
+    if plan.by != SplitBy::Environment && !(plan.train > 0.0 && plan.train < 1.0) {
+        let message = format!("must lie between 0 and 1, both excluded, but is {}", plan.train);
+        return Err(FormatError::value("spec.toml", "split.train", message).into());
     }
     let train = match plan.by {
         SplitBy::Environment => fixed(&sorted)?,

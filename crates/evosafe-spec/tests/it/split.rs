@@ -123,7 +123,9 @@ fn what_does_not_fit_is_named() {
         .into_iter()
         .filter(|t| t.side == Some(Side::Train) || t.family != Family::Direct)
         .collect();
-    let cases: [(&str, &SplitPlan, Vec<Task>, &str); 10] = [
+    let cases: [(&str, &SplitPlan, Vec<Task>, &str); 12] = [
+        ("no share", &pair(0.0), pairs(&[("a", 3, 3)]), "`split.train` must lie between 0 and 1"),
+        ("not a share", &pair(f64::NAN), pairs(&[("a", 3, 3)]), "but is NaN"),
         ("no tasks", &pair(0.5), vec![], "`split.train` leaves no task on the train side"),
         ("one goal", &goals, pairs(&[("a", 4, 1)]), "none of the 4 indirect tasks"),
         ("one benign task", &pair(0.5), pairs(&[("a", 1, 9)]), "none of the 1 benign tasks"),
