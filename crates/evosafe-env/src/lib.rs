@@ -1,1 +1,3 @@
 //! evosafe-env
+
+pub mod builtin;

@@ -1,0 +1,180 @@
+//! Built-in domains: Rust, in process, deterministic. A domain is a world with tools,
+//! a table of seeded task templates and judges on the state of the world.
+
+mod draw;
+mod finance;
+mod script;
+mod tooling;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use evosafe_types::{ContentHash, Task, TaskId, ToolCall, ToolResult, ToolSpec};
+use serde::Serialize;
+
+pub use script::{Expr, Injection, Knowledge, Script, Step};
+
+/// What the judges of a built-in task say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuiltinVerdict {
+    /// Whether the user's goal was reached; `None` where the task has no legitimate goal.
+    pub task_success: Option<bool>,
+    /// Whether the attacker's goal was reached; `None` in benign tasks.
+    pub attack_success: Option<bool>,
+}
+
+/// A task with all that belongs to it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Definition {
+    task: Task,
+    instruction: String,
+    script: Script,
+    stage: Stage,
+}
+
+/// The world of a task, by domain.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) enum Stage {
+    /// See [`finance`].
+    Finance(Box<finance::Stage>),
+}
+
+/// A built-in domain with its task suite.
+#[derive(Debug)]
+pub struct Builtin {
+    name: &'static str,
+    version: &'static str,
+    system_prompt: &'static str,
+    tools: Vec<ToolSpec>,
+    tasks: Vec<Task>,
+    open: BTreeMap<TaskId, Arc<Definition>>,
+    id: ContentHash,
+}
+
+impl Builtin {
+    /// Names of the domains there are.
+    #[must_use]
+    pub fn domains() -> &'static [&'static str] {
+        &["finance"]
+    }
+
+    /// The domain of that name, or `None`. The task suite is generated afresh; it is
+    /// the same every time.
+    #[must_use]
+    pub fn new(domain: &str) -> Option<Self> {
+        if domain != "finance" {
+            return None;
+        }
+        let definitions = finance::definitions();
+        let tools = finance::tool_specs();
+        // Serialization of plain data cannot fail; an empty text would only weaken the id.
+        let suite = serde_json::to_vec(&definitions).unwrap_or_default();
+        let tool_text = serde_json::to_vec(&tools).unwrap_or_default();
+        let id = ContentHash::of(&[
+            b"builtin",
+            domain.as_bytes(),
+            finance::VERSION.as_bytes(),
+            finance::SYSTEM_PROMPT.as_bytes(),
+            &tool_text,
+            &suite,
+        ]);
+        Some(Self {
+            name: "finance",
+            version: finance::VERSION,
+            system_prompt: finance::SYSTEM_PROMPT,
+            tools,
+            tasks: definitions.iter().map(|d| d.task.clone()).collect(),
+            open: definitions.into_iter().map(|d| (d.task.id.clone(), Arc::new(d))).collect(),
+            id,
+        })
+    }
+
+    /// Forgets every task that is not listed: what a search is given holds no held-out
+    /// task that it could open. The list of [`Self::tasks`] and the id stay as they are.
+    pub fn restrict(&mut self, allowed: &[TaskId]) {
+        self.open.retain(|id, _| allowed.contains(id));
+    }
+
+    /// Name of the domain.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    /// Version of the domain.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        self.version
+    }
+
+    /// Hash of name, version, tools and task suite, the same whatever is allowed.
+    #[must_use]
+    pub fn id(&self) -> &ContentHash {
+        &self.id
+    }
+
+    /// All tasks of both sides, in a fixed order.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.tools
+    }
+
+    /// What every victim is told before the request.
+    #[must_use]
+    pub fn system_prompt(&self) -> &str {
+        self.system_prompt
+    }
+
+    /// The script of a task that may be opened: for simulated victims and tests only.
+    #[must_use]
+    pub fn script(&self, task: &TaskId) -> Option<&Script> {
+        self.open.get(task).map(|definition| &definition.script)
+    }
+
+    /// Opens an episode; `None` if there is no such task, or it is not allowed.
+    #[must_use]
+    pub fn episode(&self, task: &TaskId) -> Option<BuiltinEpisode> {
+        let definition = Arc::clone(self.open.get(task)?);
+        let stage = definition.stage.clone();
+        Some(BuiltinEpisode { definition, stage })
+    }
+}
+
+/// A running episode: a copy of the task's world.
+#[derive(Debug, Clone)]
+pub struct BuiltinEpisode {
+    definition: Arc<Definition>,
+    stage: Stage,
+}
+
+impl BuiltinEpisode {
+    /// The user's request.
+    #[must_use]
+    pub fn instruction(&self) -> &str {
+        &self.definition.instruction
+    }
+
+    /// Executes a call. Bad arguments are an error result, never a failure.
+    pub fn call(&mut self, call: &ToolCall) -> ToolResult {
+        match &mut self.stage {
+            Stage::Finance(stage) => stage.call(call),
+        }
+    }
+
+    /// The verdict on the world as it is now, and on the values in the answer.
+    #[must_use]
+    pub fn judge(&self, answer: &str) -> BuiltinVerdict {
+        match &self.stage {
+            Stage::Finance(stage) => BuiltinVerdict {
+                task_success: stage.task_success(answer),
+                attack_success: stage.attack_success(answer),
+            },
+        }
+    }
+}
