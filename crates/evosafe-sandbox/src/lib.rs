@@ -1,1 +1,27 @@
-//! evosafe-sandbox
+//! Runs harnesses: candidate code in WebAssembly, metered, deterministic, without any
+//! authority of its own, and closed whenever it fails (design section 3).
+//!
+//! A [`Sandbox`] prepares a bundle into a [`Harness`]; a harness starts a [`Trajectory`];
+//! a trajectory answers hook calls. Nothing a candidate does reaches further than its
+//! own answers: every fault becomes a refusal and a record.
+
+mod bindings;
+mod cache;
+mod check;
+mod convert;
+mod decide;
+mod engine;
+mod error;
+mod host;
+mod instance;
+mod provider;
+mod regex;
+mod sandbox;
+mod source;
+mod surface;
+mod trajectory;
+
+pub use error::{BuildError, CheckReport, Finding, SandboxError};
+pub use host::{Classifier, ClassifyFn, ClassifyFuture, NO_MODEL};
+pub use sandbox::{Harness, Sandbox, SandboxOptions};
+pub use trajectory::{Trajectory, TrajectoryLog};

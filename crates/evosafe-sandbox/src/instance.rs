@@ -1,0 +1,221 @@
+//! One live instance of the provider with a candidate loaded: accounts, faults, poison.
+
+use std::sync::Arc;
+
+use evosafe_types::{ClassifyRecord, HarnessFault, HarnessLimits, Hook};
+use tokio::sync::OwnedSemaphorePermit;
+use wasmtime::{Store, Trap};
+
+use crate::bindings::Provider;
+use crate::engine::YIELD_FUEL;
+use crate::error::{fault, kind};
+use crate::host::{Classifier, HostState, Noticed};
+use crate::sandbox::Shared;
+use crate::source::{CODE_FILE, WRAPPER_LINES};
+use crate::surface::hook_name;
+
+/// A fault and, where known, the line and column of `harness.js` behind it.
+#[derive(Debug, Clone)]
+pub struct Located {
+    pub fault: HarnessFault,
+    pub position: Option<(u32, u32)>,
+}
+
+/// The parts of a live instance that a hook call needs.
+pub struct Live {
+    pub store: Store<HostState>,
+    pub provider: Provider,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// An instance through its life: live, or gone after a trap.
+pub struct Instance {
+    live: Option<Live>,
+    limits: HarnessLimits,
+    /// A hook that keeps state failed, or the instance is gone: every answer is closed.
+    poisoned: bool,
+    /// A hook is running. Still set when the next one comes if its future was dropped.
+    running: bool,
+    faults: Vec<Located>,
+    classify: Vec<ClassifyRecord>,
+    log: Vec<String>,
+}
+
+impl Instance {
+    /// Instantiates the provider and loads `source`. A failure is a fault of `begin`.
+    pub async fn start(
+        shared: &Shared,
+        source: &str,
+        limits: &HarnessLimits,
+        classifier: Classifier,
+    ) -> Self {
+        let mut instance = Self {
+            live: None,
+            limits: limits.clone(),
+            poisoned: false,
+            running: false,
+            faults: Vec::new(),
+            classify: Vec::new(),
+            log: Vec::new(),
+        };
+        let permit = Arc::clone(&shared.live).acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
+        let state = HostState::new(Arc::clone(&shared.patterns), classifier, limits.clone());
+        let mut store = Store::new(&shared.engine, state);
+        store.limiter(|state| state);
+        let metered = store
+            .set_fuel(limits.fuel)
+            .and_then(|()| store.fuel_async_yield_interval(Some(YIELD_FUEL)));
+        let made = match metered {
+            Ok(()) => shared.provider.instantiate_async(&mut store).await,
+            Err(error) => Err(error),
+        };
+        match made {
+            Ok(provider) => instance.live = Some(Live { store, provider, _permit: permit }),
+            Err(error) => {
+                let noticed = store.into_data().take_noticed();
+                instance.trapped(Hook::Begin, noticed, &error);
+                return instance;
+            }
+        }
+        if let Some(live) = instance.enter(Hook::Begin) {
+            let loaded = live.provider.call_load(&mut live.store, source).await;
+            if instance.leave(Hook::Begin, loaded) == Some(false) {
+                instance.refuse(Hook::Begin, kind::TRAP, "the candidate was not loaded");
+            }
+        }
+        instance
+    }
+
+    /// Whether every answer is closed from here on.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
+    /// Bytes a hook may return.
+    pub fn output_limit(&self) -> u32 {
+        self.limits.output_bytes
+    }
+
+    /// Opens the accounts of a hook call; `None`, with a fault, if the instance is poisoned.
+    pub fn enter(&mut self, hook: Hook) -> Option<&mut Live> {
+        if std::mem::replace(&mut self.running, true) {
+            self.poisoned = true;
+        }
+        let fuel = self.limits.fuel;
+        let ready = !self.poisoned
+            && self.live.as_mut().is_some_and(|live| live.store.set_fuel(fuel).is_ok());
+        if !ready {
+            self.running = false;
+            self.poisoned = true;
+            let message = format!("{} was not run: an earlier fault", hook_name(hook));
+            self.record(hook, kind::POISONED, message, None);
+            return None;
+        }
+        let live = self.live.as_mut()?;
+        live.store.data_mut().enter();
+        Some(live)
+    }
+
+    /// Closes the accounts: the answer, unless anything went wrong.
+    pub fn leave<T>(&mut self, hook: Hook, answer: wasmtime::Result<T>) -> Option<T> {
+        self.running = false;
+        let noticed = self.live.as_mut().and_then(|live| live.store.data_mut().take_noticed());
+        match (answer, noticed) {
+            (Ok(answer), None) => Some(answer),
+            (Ok(_), Some(noticed)) => {
+                self.noticed(hook, noticed);
+                self.poison_if_stateful(hook);
+                None
+            }
+            (Err(error), noticed) => {
+                self.trapped(hook, noticed, &error);
+                None
+            }
+        }
+    }
+
+    /// Records that the answer of `hook` does not count.
+    pub fn refuse(&mut self, hook: Hook, kind: &str, message: impl Into<String>) {
+        self.record(hook, kind, message.into(), None);
+        self.poison_if_stateful(hook);
+    }
+
+    /// Ends the instance and hands over its records.
+    pub fn finish(mut self) -> (Vec<ClassifyRecord>, Vec<Located>, Vec<String>) {
+        self.bury();
+        (self.classify, self.faults, self.log)
+    }
+
+    fn record(&mut self, hook: Hook, kind: &str, message: String, position: Option<(u32, u32)>) {
+        self.faults.push(Located { fault: fault(hook, kind, message), position });
+    }
+
+    /// These hooks tell the harness what it needs to judge calls by; having failed in
+    /// one, nothing it says later can be trusted.
+    fn poison_if_stateful(&mut self, hook: Hook) {
+        if matches!(hook, Hook::Begin | Hook::SystemPrompt | Hook::UserMessage) {
+            self.poisoned = true;
+        }
+    }
+
+    fn noticed(&mut self, hook: Hook, noticed: Noticed) {
+        let position = position_in_stack(&noticed.stack);
+        let mut message = noticed.message;
+        if let Some((line, column)) = position {
+            message = format!("{message} ({CODE_FILE}:{line}:{column})");
+        }
+        self.record(hook, noticed.kind, message, position);
+    }
+
+    /// After a trap the instance cannot be entered again.
+    fn trapped(&mut self, hook: Hook, noticed: Option<Noticed>, error: &wasmtime::Error) {
+        match (noticed, error.downcast_ref::<Trap>()) {
+            (Some(noticed), _) => self.noticed(hook, noticed),
+            (None, Some(Trap::OutOfFuel)) => {
+                let message = format!("used more than {} units of fuel", self.limits.fuel);
+                self.record(hook, kind::FUEL, message, None);
+            }
+            (None, Some(Trap::StackOverflow)) => {
+                self.record(hook, kind::TRAP, "stack overflow".to_owned(), None);
+            }
+            (None, Some(trap)) => self.record(hook, kind::TRAP, trap.to_string(), None),
+            // Only the host's own machinery fails without a trap.
+            (None, None) => self.record(hook, kind::SANDBOX, error.to_string(), None),
+        }
+        self.poisoned = true;
+        self.bury();
+    }
+
+    fn bury(&mut self) {
+        if let Some(live) = self.live.take() {
+            let data = live.store.into_data();
+            self.classify = data.classify;
+            self.log = data.log;
+        }
+    }
+}
+
+/// Line and column of `harness.js` in the innermost frame that is the candidate's.
+fn position_in_stack(stack: &str) -> Option<(u32, u32)> {
+    stack.lines().find_map(|frame| {
+        let (_, at) = frame.split_once("<input>:")?;
+        let mut numbers = at.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+        let line = numbers.next()?.ok()?.checked_sub(WRAPPER_LINES)?;
+        let column = numbers.next()?.ok()?;
+        (line > 0).then_some((line, column))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_frame_of_the_candidate_counts() {
+        let stack = "    at normalise (componentize-qjs:user.js:9:1)\n    at check (<input>:4:7)\n    at <anonymous> (<input>:9:3)";
+        assert_eq!(position_in_stack(stack), Some((3, 7)));
+        assert_eq!(position_in_stack("    at <input>:1:3"), None);
+        assert_eq!(position_in_stack(""), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The JavaScript surface: what a candidate may name, and the sources that make it so.
+
+use std::sync::OnceLock;
+
+use evosafe_types::{ContentHash, Hook};
+
+use crate::source::top_level_names;
+
+/// Hooks and their JavaScript names, in the order of the contract.
+pub const HOOKS: [(Hook, &str); 6] = [
+    (Hook::Begin, "begin"),
+    (Hook::UserMessage, "onUserMessage"),
+    (Hook::SystemPrompt, "systemPromptTransform"),
+    (Hook::PreToolCall, "onPreToolCall"),
+    (Hook::PostToolCall, "onPostToolCall"),
+    (Hook::FinalAnswer, "onFinalAnswer"),
+];
+
+/// The JavaScript name of a hook.
+pub fn hook_name(hook: Hook) -> &'static str {
+    HOOKS.iter().find(|(h, _)| *h == hook).map_or("", |(_, name)| name)
+}
+
+/// Standard globals that candidates may use. Everything else is removed.
+pub const GLOBALS: &[&str] = &[
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DataView",
+    "Date",
+    "Error",
+    "EvalError",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "Infinity",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "InternalError",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakSet",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
+    "parseInt",
+    "undefined",
+    "unescape",
+];
+
+/// Functions of `provider.js` that candidates may call.
+pub const HOST_FUNCTIONS: [&str; 3] = ["classify", "log", "regexFindAll"];
+
+const PROVIDER: &str = include_str!("../js/provider.js");
+const PRELUDE: &str =
+    concat!(include_str!("../js/prelude.js"), "\n", include_str!("../js/prelude_session.js"));
+/// The contract, as files of one WIT package.
+pub const WIT: [(&str, &str); 2] = [
+    ("harness.wit", include_str!("../wit/harness.wit")),
+    ("provider.wit", include_str!("../wit/provider.wit")),
+];
+
+/// Pinned in the workspace manifest; a test compares with `Cargo.lock`.
+pub const WASMTIME_VERSION: &str = "47.0.4";
+/// Pinned in the workspace manifest; a test compares with `Cargo.lock`.
+pub const COMPONENTIZE_VERSION: &str = "0.4.5";
+/// Raised when the Rust side of the sandbox changes what a hook call answers.
+const RUNTIME_REVISION: &str = "1";
+
+/// Top-level names of `prelude.js`.
+pub fn prelude_names() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    NAMES.get_or_init(|| top_level_names(PRELUDE))
+}
+
+/// Whether candidate code may refer to a global of this name.
+pub fn is_global(name: &str) -> bool {
+    GLOBALS.contains(&name)
+        || HOST_FUNCTIONS.contains(&name)
+        || prelude_names().iter().any(|n| n == name)
+}
+
+/// The module that becomes the provider component.
+pub fn provider_source() -> String {
+    let globals = serde_json::to_string(GLOBALS).expect("a list of strings is JSON");
+    let names = prelude_names().join(", ");
+    format!(
+        "const GLOBALS = {globals};\nfunction prelude() {{\n{PRELUDE}\nreturn {{ {names} }};\n}}\n{PROVIDER}"
+    )
+}
+
+/// Hash of everything that decides how a hook call is answered, apart from the bundle.
+pub fn version() -> ContentHash {
+    static VERSION: OnceLock<ContentHash> = OnceLock::new();
+    VERSION
+        .get_or_init(|| {
+            let source = provider_source();
+            let mut parts: Vec<&[u8]> = vec![
+                RUNTIME_REVISION.as_bytes(),
+                WASMTIME_VERSION.as_bytes(),
+                COMPONENTIZE_VERSION.as_bytes(),
+                source.as_bytes(),
+            ];
+            for (_, text) in &WIT {
+                parts.push(text.as_bytes());
+            }
+            ContentHash::of(&parts)
+        })
+        .clone()
+}

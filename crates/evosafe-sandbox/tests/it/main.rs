@@ -1,0 +1,4 @@
+//! The sandbox from outside: one test binary.
+
+mod basics;
+mod support;
