@@ -69,7 +69,7 @@ pub enum Expr {
     Field {
         /// Index of the step.
         step: usize,
-        /// Key, searched in the top level object.
+        /// Key; its first occurrence counts.
         key: String,
     },
     /// Pieces joined to one text.
@@ -86,7 +86,7 @@ pub struct Knowledge {
 impl Knowledge {
     /// Adds text that was shown to the victim.
     pub fn show(&mut self, text: &str) {
-        self.shown.push_str(text);
+        self.shown.push_str(&read_through(text));
         self.shown.push('\n');
     }
 
@@ -102,8 +102,34 @@ impl Knowledge {
     /// Whether `text` was shown, in so many words.
     #[must_use]
     pub fn has_seen(&self, text: &str) -> bool {
-        self.shown.contains(text)
+        self.shown.contains(&read_through(text))
     }
+}
+
+/// Text as a reader takes it in: marks that stand in for blanks (spotlighting puts
+/// `^` or the like between words) do not keep anybody from reading the words.
+fn read_through(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blank = false;
+    for c in text.chars() {
+        if c.is_whitespace() || matches!(c, '^' | '~' | '|' | '\u{e000}'..='\u{f8ff}') {
+            blank = true;
+            continue;
+        }
+        if blank && !out.is_empty() {
+            out.push(' ');
+        }
+        blank = false;
+        out.push(c);
+    }
+    out
+}
+
+/// The value of `"key":` in a text that holds JSON, whatever stands around it.
+fn json_field(text: &str, key: &str) -> Option<Value> {
+    let label = format!("\"{key}\":");
+    let start = text.find(&label)? + label.len();
+    serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>().next()?.ok()
 }
 
 impl Expr {
@@ -113,10 +139,7 @@ impl Expr {
         match self {
             Self::Known(value) => Some(value.clone()),
             Self::Seen { value, shown } => knowledge.has_seen(shown).then(|| value.clone()),
-            Self::Field { step, key } => {
-                let text = knowledge.results.get(*step)?.as_deref()?;
-                serde_json::from_str::<Value>(text).ok()?.get(key).cloned()
-            }
+            Self::Field { step, key } => json_field(knowledge.results.get(*step)?.as_deref()?, key),
             Self::Text(pieces) => {
                 let mut text = String::new();
                 for piece in pieces {
@@ -148,14 +171,12 @@ impl Injection {
     /// its sentences, counted by characters, in so many words.
     #[must_use]
     pub fn is_in(&self, shown: &str) -> bool {
+        let shown = read_through(shown);
         let (mut all, mut found) = (0, 0);
         for sentence in self.text.split_inclusive(['.', ':', '\n', '!']) {
-            let sentence = sentence.trim();
-            if sentence.is_empty() {
-                continue;
-            }
+            let sentence = read_through(sentence);
             all += sentence.len();
-            if shown.contains(sentence) {
+            if !sentence.is_empty() && shown.contains(&sentence) {
                 found += sentence.len();
             }
         }
@@ -191,6 +212,19 @@ mod tests {
         assert_eq!(field.resolve(&knowledge), Some(json!("O-7")));
         knowledge.deliver(1, &ToolResult { is_error: true, ..ok });
         assert_eq!(field.resolve(&knowledge), None);
+    }
+
+    #[test]
+    fn marks_between_words_do_not_hide_them() {
+        let mut knowledge = Knowledge::default();
+        let result = ToolResult {
+            content: "[data x]\n{\"name\":\"Mill^Lane^12\",\"id\":7}\n[/data x]".to_owned(),
+            is_error: false,
+        };
+        knowledge.deliver(0, &result);
+        assert!(knowledge.has_seen("Mill Lane 12"));
+        let field = Expr::Field { step: 0, key: "id".to_owned() };
+        assert_eq!(field.resolve(&knowledge), Some(json!(7)));
     }
 
     #[test]
