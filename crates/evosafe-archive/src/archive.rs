@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::lock::WriterLock;
 use crate::overlay::Overlay;
 use crate::store::{self, Store};
+use crate::sweep;
 
 /// An archive, opened for writing or for reading. `Send` and `Sync`; calls block.
 pub struct Archive {
@@ -73,7 +74,7 @@ impl Archive {
         if store.marker()?.is_none() {
             store.write_marker()?;
         }
-        let mut notices = Vec::new();
+        let mut notices: Vec<String> = sweep::sweep(&layout)?.into_iter().collect();
         let (overlay, journal) = recover(&layout, &mut notices)?;
         let events = EventLog::open(&layout, &store, &mut notices)?;
         let (index, notice) = Index::open(&layout.index())?;

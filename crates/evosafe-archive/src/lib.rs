@@ -23,6 +23,7 @@ mod pack;
 mod records;
 mod reindex;
 mod store;
+mod sweep;
 
 pub use archive::Archive;
 pub use error::{ArchiveError, Result};

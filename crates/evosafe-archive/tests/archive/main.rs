@@ -7,4 +7,5 @@ mod lineage;
 mod properties;
 mod refusals;
 mod samples;
+mod scale;
 mod work;
