@@ -1,0 +1,8 @@
+//! The Criticizer (paper section 4.5, design section 6): does any rule depend on a literal
+//! of the benchmark, and does it still hold when the attacker renames, moves or rephrases?
+
+pub mod rename;
+#[cfg(test)]
+pub(crate) mod samples;
+pub mod static_analysis;
+pub mod vocabulary;
