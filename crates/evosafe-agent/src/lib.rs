@@ -1,1 +1,3 @@
 //! evosafe-agent
+
+pub mod simulated;
