@@ -1,5 +1,5 @@
 /* mechanism
-summary = "Vouches for what the user delegates: values, and where the user says to follow it also actions, that stand in a source the user named."
+summary = "Vouches for what the user delegates: values that stand in a source the user named, and what that source asks for where the user says to follow it."
 litmus = "Yes: which source counts follows from the user's words and the provenance of the result. Passages addressed to the assistant are never vouched for, wherever they stand."
 channels = ["utility"]
 acts = "block"
@@ -8,37 +8,41 @@ type = "int"
 default = 0
 min = 0
 max = 3
-[params.follow]
+[params.trust]
 type = "choice"
-values = ["never", "asked", "always"]
-default = "asked"
-[params.kinds]
-type = "choice"
-values = ["typed", "all"]
-default = "all"
+values = ["facts", "asked", "requests"]
+default = "facts"
+[params.effects]
+type = "bool"
+default = false
 */
 // Blocks nothing itself: other mechanisms ask before they block. `depth`: how many steps a
-// named source may lead on (a message names a page, the page an address). `follow`: whether
-// requests in a named source widen the kinds of effect; `asked` = only if the user says so.
+// named source may lead on (a message names a page, the page an address). `trust`: which of its
+// sentences supply values; `facts` = those that ask nobody to act, `requests` = all but those to
+// the assistant, `asked` = requests too, as far as the user says to go by the source: to follow it
+// (all values), or to act on its details (all but destinations). `effects`: where the user says to
+// follow it, what it asks for also counts as asked by the user.
 function mechanism(params, session) {
   const vouched = [];                                       // {segments, depth}
-  const asksToFollow = () => {
+  const DESTINATIONS = ['email', 'url', 'iban'];
+  /** 2: the user says to follow a source; 1: to act on its details; 0: neither. */
+  const delegation = () => {
     const t = session.requestNorm;
-    return /\b(?:follow|do|perform|execute|complete|carry out|handle|process|take care of)\b[^.!?]{0,60}\b(?:instructions?|actions?|tasks?|to-?dos?|steps?|requests?|everything|items?)\b/.test(t)
-      || /\b(?:accordingly|as (?:described|specified|instructed|requested|written|stated)|what (?:it|he|she|they) (?:says?|asks?))\b/.test(t)
-      || /\bdetails? (?:in|on|from)\b/.test(t);
+    if (/\b(?:follow|do|perform|execute|complete|carry out|handle|process|take care of|work through)\b[^.!?]{0,40}\b(?:instructions?|actions?|tasks?|to-?dos?|steps|requests?|everything|items)\b(?! in the order)/.test(t)) return 2;
+    if (/\bwhat(?:ever)? (?:it|he|she|they) (?:says?|asks?|wants?)\b/.test(t)) return 2;
+    return /\baccordingly\b|\bas (?:described|specified|instructed|requested|written|stated|explained)\b|\b(?:details?|information|info) (?:are |is )?(?:in|on|from)\b|\baccording to\b/.test(t) ? 1 : 0;
   };
-  const holds = (claim) => {
-    const probe = { kind: claim.kind, value: claim.value };
-    return vouched.some((v) => v.segments.some((s) => segmentHas(s, probe.value, probe.kind)));
+  const trusted = (segment, claim) => {
+    if (segment.strength === 0 || params.trust === 'requests') return segment.strength < 2;
+    if (segment.strength === 2 || params.trust === 'facts') return false;
+    return delegation() === 2 || (delegation() === 1 && !DESTINATIONS.includes(claim.kind));
   };
   session.grants.push((call, claim) => {
     if (claim.kind === 'effect') {
-      if (params.follow === 'never' || (params.follow === 'asked' && !asksToFollow())) return false;
-      return vouched.some((v) => v.segments.some((s) => s.strength === 1 && words(s.norm).some((w) => verbClasses(w).some((c) => claim.classes.has(c)))));
+      if (!params.effects || delegation() < 2) return false;
+      return vouched.some((v) => v.segments.some((s) => s.strength === 1 && Array.from(requestedClasses(s.text)).some((c) => claim.classes.has(c))));
     }
-    if (params.kinds === 'typed' && claim.kind === 'text') return false;
-    return holds(claim);
+    return vouched.some((v) => v.segments.some((s) => trusted(s, claim) && segmentHas(s, claim.value, claim.kind)));
   });
   return {
     onPostToolCall(call) {
@@ -47,7 +51,8 @@ function mechanism(params, session) {
       let depth = 0;
       if (segments.length === 0) {
         const from = vouched.filter((v) => v.depth < params.depth);
-        const led = from.filter((v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && v.segments.some((s) => segmentHas(s, c.value, c.kind))));
+        const leads = (v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && v.segments.some((s) => trusted(s, c) && segmentHas(s, c.value, c.kind)));
+        const led = from.filter(leads);
         if (led.length === 0) return keep();
         depth = Math.min(...led.map((v) => v.depth)) + 1;
         segments = seen.segments.filter((s) => s.strength < 2);

@@ -51,27 +51,29 @@ function words(text) {
 
 const isWordChar = (c) => c !== undefined && c !== '' && /[\p{L}\p{N}_]/u.test(c);
 
-/** Whether `needle` stands in `haystack` as a whole token; both already normalised. */
+/** Whether `needle` stands in `haystack` as a whole token; both already normalised. A number is not part of a longer number, date or time. */
 function containsToken(haystack, needle) {
   if (needle === '') return false;
   for (let at = haystack.indexOf(needle); at >= 0; at = haystack.indexOf(needle, at + 1)) {
-    const before = haystack[at - 1];
-    const after = haystack[at + needle.length];
-    const left = !isWordChar(needle[0]) || !isWordChar(before);
-    const right = !isWordChar(needle[needle.length - 1]) || !isWordChar(after);
+    const end = at + needle.length;
+    const left = !isWordChar(needle[0]) || !(isWordChar(haystack[at - 1]) || joinsNumber(haystack, at - 1, at - 2, needle[0]));
+    const right = !isWordChar(needle[needle.length - 1]) || !(isWordChar(haystack[end]) || joinsNumber(haystack, end, end + 1, needle[needle.length - 1]));
     if (left && right) return true;
   }
   return false;
 }
+const isDigit = (c) => c !== undefined && c >= '0' && c <= '9';
+const joinsNumber = (text, at, beyond, edge) => isDigit(edge) && '-:./,'.includes(text[at] || ' ') && isDigit(text[beyond]);
 
 /** Sentences of a text: cut at line breaks and after `.`, `!`, `?`, `;` before white space. */
 function sentences(text) {
   const out = [];
   for (const line of String(text).split(/\n+/)) {
     let from = 0;
-    const cut = /[.!?;]["')\]]*\s+/g;
+    const cut = /[.!?;]["')\]]*(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
     for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
       const head = line.slice(from, cut.lastIndex).trim();
+      if (m[0].trim() === m[0] && /[A-Z.]$/.test(line.slice(0, m.index))) continue;
       if (/^(?:\S{0,3}\d+|[A-Za-z])\.$/.test(head) || /\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|no|vs)\.$/i.test(head)) continue;
       if (head) out.push(head);
       from = cut.lastIndex;
@@ -261,6 +263,25 @@ function argumentLeaves(args) {
   const out = [];
   walkLeaves(args, (leaf) => { if (out.length < LIMITS.leaves) out.push(leaf); });
   return out;
+}
+
+/** A copy of `value` in which the leaf at `path` (as `argumentLeaves` prints it) is replaced. */
+function replaceLeaf(value, path, leaf, at = '') {
+  if (at === path) return leaf;
+  if (Array.isArray(value)) return value.map((v, i) => replaceLeaf(v, path, leaf, `${at}[${i}]`));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replaceLeaf(v, path, leaf, at ? `${at}.${k}` : k)]));
+}
+
+/** Arguments without the sentences that hold a claim's value; undefined if little would be left of the text. */
+function redactClaim(args, claim) {
+  const leaf = argumentLeaves(args).find((l) => l.path === claim.path);
+  if (leaf === undefined || typeof leaf.raw !== 'string') return args;
+  const parts = sentences(leaf.text.replace(/\\n/g, '\n'));
+  const kept = parts.filter((s) => !(claim.kind === 'date' ? extractDates(s).some((d) => sameDate(d, claim.value)) : normalizeText(s).includes(claim.value)));
+  if (kept.length === parts.length) return args;
+  const text = kept.join(' ');
+  return text.length < 60 || text.length < leaf.text.length / 3 ? undefined : replaceLeaf(args, claim.path, text);
 }
 
 /** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */

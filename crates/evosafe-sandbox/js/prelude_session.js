@@ -3,17 +3,18 @@
 
 // ---------------------------------------------------------------- effects
 
+const setOf = (text) => new Set(text.split(' '));
+
 // Verb -> class of effect. Base forms; `stem` maps inflections onto them.
 const VERB_CLASSES = (() => {
   const classes = {
     send: 'send email mail message post reply respond notify forward publish text dm tell announce broadcast tweet comment submit upload write contact ask',
     pay: 'pay transfer refund reimburse wire remit buy purchase order checkout charge deposit withdraw sell trade donate tip',
-    create: 'create add make schedule append insert generate write compose draft save new put set remind plan open register setup start build record upload commit fork',
+    create: 'create add make schedule append insert generate write compose draft save put set remind register setup record upload commit fork',
     delete: 'delete remove cancel erase clear drop unsubscribe discard trash kick uninstall revoke close purge wipe',
-    update: 'update change modify edit reschedule move rename adjust set append correct replace mark increase decrease reset renew extend merge',
+    update: 'update change modify edit reschedule move rename adjust set append add correct replace mark increase decrease reset renew extend merge',
     share: 'share grant invite add give allow permit collaborate transfer star',
     reserve: 'reserve book rent schedule',
-    auth: 'password login credential passcode authenticate reset',
     execute: 'execute run install deploy launch start enable disable activate deactivate',
   };
   const out = new Map();
@@ -36,44 +37,66 @@ function stem(word) {
 /** Classes of effect that a word names; empty for other words. */
 const verbClasses = (word) => VERB_CLASSES.get(stem(word)) || [];
 
+// Words that are nouns as often as verbs: as a request they count only where they stand as a verb.
+const NOUN_OR_VERB = setOf('email mail message post comment contact text book order charge trade transfer refund deposit rent share schedule record fork star change update answer forward set plan tip report notice broadcast mark upload');
+const BEFORE_VERB = setOf('and then to please also you now or just kindly not');
+const AFTER_VERB = setOf('a an the this that these those my our your his her him them me it us all every each everyone any one two three there some');
+const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
+
+/** Classes of effect a text asks for: verbs in base form, or in passive after `be`. */
+function requestedClasses(text) {
+  const out = new Set();
+  for (const sentence of sentences(text)) {
+    const w = words(sentence);
+    w.forEach((x, i) => {
+      const base = VERB_CLASSES.has(x) ? x : (w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed') ? stem(x) : '';
+      if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
+      const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || /^\d+$/.test(y));
+      if (NOUN_OR_VERB.has(x) && !first && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
+      verbClasses(base).forEach((c) => out.add(c));
+    });
+    if (w.some((x) => /^reserv(?:e|ation|ations)$|^bookings?$/.test(x))) out.add('reserve');
+    if (w.some((x) => /^(?:payments?|transactions?|transfers?|standing)$/.test(x)) && out.has('create')) out.add('pay');
+  }
+  return out;
+}
+
 /**
- * What a tool does: {read, classes: Set, destructive, source}. Annotations are believed first,
- * then the leading verb of the description, then the name. Unknown tools count as effects.
+ * What a tool does: {read, classes, destructive, sensitive}. Annotations are believed first, then the leading
+ * verb of the description, then the name. Unknown tools count as effects. `classes`: those of the leading verb and of
+ * the verb in the name; `sensitive`: words for credentials and permissions that it is about.
  */
 function toolEffect(tool) {
   const hints = tool.annotations || {};
   const nameWords = String(tool.name || '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z]+/).filter(Boolean);
   const descWords = words(String(tool.description || '').split(/[.\n]/)[0]).slice(0, 12);
-  const classes = new Set();
-  const add = (w) => verbClasses(w).forEach((c) => classes.add(c));
-  const first = stem(descWords[0] || '');
-  let read;
+  const isVerb = (w) => READ_VERBS.has(w) || VERB_CLASSES.has(w);
+  const lead = stem(descWords[0] || '');
+  const named = nameWords.map(stem).find(isVerb);
+  const verbs = [lead, named].filter((w) => w !== undefined && isVerb(w));
+  let read = verbs.length > 0 && READ_VERBS.has(verbs[0]);
   if (typeof hints.readOnlyHint === 'boolean') read = hints.readOnlyHint;
-  else if (READ_VERBS.has(first)) read = true;
-  else if (VERB_CLASSES.has(first)) read = false;
-  else {
-    const verb = nameWords.map(stem).find((w) => READ_VERBS.has(w) || VERB_CLASSES.has(w));
-    read = verb !== undefined && READ_VERBS.has(verb);
-  }
+  const classes = new Set();
   if (!read) {
-    add(descWords[0] || '');
-    descWords.slice(1).forEach(add);
-    nameWords.forEach(add);
+    verbs.forEach((v) => verbClasses(v).forEach((c) => classes.add(c)));
+    const about = [...nameWords, ...descWords];
+    if (about.some((w) => /^reserv(?:e|es|ation)$|^book(?:ing)?$/.test(w))) classes.add('reserve');
+    if (about.some((w) => /^(?:money|payments?|transactions?|funds)$/.test(w))) classes.add('pay');
+    if (classes.size === 0) descWords.forEach((w) => verbClasses(w).forEach((c) => classes.add(c)));
   }
-  const destructive = hints.destructiveHint === true || (!read && (classes.has('delete') || classes.has('auth')));
-  return { read, classes, destructive };
+  const sensitive = read ? [] : [...nameWords, ...descWords].filter((w) => SENSITIVE.has(w));
+  return { read, classes, sensitive, destructive: hints.destructiveHint === true || classes.has('delete') };
 }
 
 // ---------------------------------------------------------------- directives
 
-const setOf = (text) => new Set(text.split(' '));
 const OVERRIDE = setOf('ignore disregard forget override bypass skip stop');
 const PRIOR = setOf('previous prior above earlier preceding original initial current all any your other system existing');
 const CONTROL = setOf('task tasks instruction instructions prompt request requests conversation question job');
 const ASSISTANT = setOf('assistant ai agent model chatbot llm gpt claude gemini bot copilot');
 const ORDERING = setOf('before after first instead continue proceed complete solve finish resume');
 const TOOLING = setOf('tool tools function functions api command placeholder placeholders');
-const LEAD_IN = setOf('please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately you should must need to have will can could would remember make sure be');
+const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately you should must need to have will can could would remember make sure be');
 const MODAL = setOf('must should need have can could would will');
 const NEAR = 6;
 
@@ -99,21 +122,23 @@ function directiveStrength(sentence, toolNames) {
   return isImperative(sentence, w) ? 1 : 0;
 }
 
-/** Whether a sentence asks its reader for an action. */
+/** Whether a sentence, or a clause after a colon, asks its reader for an action or says how something must be. */
 function isImperative(sentence, w = words(sentence)) {
   const body = w.filter((x) => !/^\d+$/.test(x));
   let i = 0;
-  let led = /\btodo\b\W/i.test(sentence.slice(0, 12));
+  let led = false;
   while (i < body.length && i < 6 && LEAD_IN.has(body[i])) { if (MODAL.has(body[i]) || body[i] === 'please' || body[i] === 'kindly') led = true; i++; }
-  const verb = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));
-  if (verb(body[i])) return !(body[i + 1] === undefined && !led) && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
+  if (isAction(body[i])) return !(body[i + 1] === undefined && !led) && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {
-    if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(verb)) return true;
-    if (body[j] === 'you' && MODAL.has(body[j + 1]) && body.slice(j + 2, j + 5).some(verb)) return true;
+    if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(isAction)) return true;
+    if (body[j] === 'you' && MODAL.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j] === 'make' && body[j + 1] === 'sure') return true;
+    if (MODAL.has(body[j]) && body[j + 1] === 'be' && (body[j] === 'should' || body[j] === 'must')) return true;
   }
-  return false;
+  const clause = /:\s+([A-Z][\p{L}]+|please|Please \p{L}+)\s+\S/u.exec(sentence);
+  return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
+const isAction = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));
 const ACTION_VERBS = setOf('say click follow use call do go take provide include concatenate enter confirm sign subscribe try consider recommend');
 
 /**
@@ -135,7 +160,10 @@ function segmentLeaf(text, options, toolNames) {
     let steps = 0;
     for (let j = i + 1; j < out.length && out[j].strength < 2 && (steps < reach || out[j].strength === 1); j++, steps++) out[j].strength = 3;
   }
-  for (const s of out) if (s.strength === 3) s.strength = 2;
+  for (const s of out) {
+    if (s.strength === 3) s.strength = 2;
+    if (s.strength === 2) s.urges = isImperative(s.text);
+  }
   return out;
 }
 
@@ -169,8 +197,7 @@ class Session {
     this.requestDates = extractDates(this.request);
     this.requestAmounts = extractAmounts(this.request);
     this.requestUrls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value);
-    this.requestClasses = new Set();
-    for (const w of words(this.request)) for (const c of verbClasses(w)) this.requestClasses.add(c);
+    this.requestClasses = requestedClasses(this.request);
   }
 
   /** Effect of the tool a call names; unknown tools are effects of no class. */
@@ -205,14 +232,15 @@ class Session {
     return out;
   }
 
-  /** Where a value occurs in what tools returned: {data, plain, meta, named, exact} counts. */
+  /** Where a value occurs in what tools returned: counts {data, plain, meta} by strength of the sentence; of `meta` those that urge an action; `exact`: a field of its own outside directives, `named`: in a source the user named. */
   evidence(value, kind = '') {
-    const out = { data: 0, plain: 0, meta: 0, named: 0, exact: 0 };
+    const out = { data: 0, plain: 0, meta: 0, urged: 0, named: 0, exact: 0 };
     const needle = kind === 'url' || kind === 'date' || kind === 'amount' ? value : normalizeText(value);
     for (const o of this.observations) {
       for (const s of o.segments) {
         if (!segmentHas(s, needle, kind)) continue;
         out[s.strength === 2 ? 'meta' : s.strength === 1 ? 'plain' : 'data']++;
+        if (s.urges) out.urged++;
         if (s.strength < 2 && s.named) out.named++;
         if (s.strength < 2 && s.alone) out.exact++;
       }
