@@ -10,7 +10,7 @@ use crate::error::{ArchiveError, Result};
 use crate::events::EventLog;
 use crate::index::Index;
 use crate::journal::{self, Flaw, Journal, Segment};
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
 use crate::lock::WriterLock;
 use crate::overlay::Overlay;
 use crate::store::{self, Store};
@@ -67,7 +67,8 @@ impl Archive {
                 .map_err(|e| ArchiveError::io("create the folder", &dir, e))?;
         }
         let lock = WriterLock::take(&layout)?;
-        if state != Found::Archive || !layout.git_settings().exists() {
+        store::write_settings(&layout)?;
+        if state != Found::Archive {
             store::init(&layout)?;
         }
         let store = Store::open(&layout)?;
@@ -208,9 +209,14 @@ fn look(layout: &Layout) -> Result<Found> {
     let Some(other) = other else { return Ok(Found::Nothing) };
     let begun = layout.own().is_dir();
     if root.join("HEAD").is_file() && root.join("objects").is_dir() {
+        // Nothing was ever written to a repository whose creation was interrupted, so
+        // not even its marker is there, loose or packed.
+        let marked = root.join(layout::FORMAT_REF).exists() || root.join("packed-refs").exists();
+        if begun && !marked {
+            return Ok(Found::Unfinished);
+        }
         match Store::open(layout)?.marker()? {
             Some(_) => Ok(Found::Archive),
-            None if begun => Ok(Found::Unfinished),
             None => Err(foreign("it is another git repository")),
         }
     } else if begun {

@@ -84,7 +84,10 @@ impl EventLog {
                 .create(true)
                 .open(&path)
                 .map_err(|e| ArchiveError::io("create the event file", &path, e))?;
-            let len = file.metadata().map(|m| m.len()).unwrap_or(0);
+            let len = file
+                .metadata()
+                .map_err(|e| ArchiveError::io("look at the event file", &path, e))?
+                .len();
             state.current = Some((file, path, len));
         }
         let (file, path, len) = state.current.as_mut().expect("made above");

@@ -129,7 +129,7 @@ impl Archive {
         if stamp == head {
             return Ok(());
         }
-        let entries = self.evidence_blobs()?;
+        let entries = self.evidence_blobs(head)?;
         self.index_missing(&entries, head)?;
         let count = self.with_index(Index::len);
         if count.is_some_and(|count| count != entries.len()) {
@@ -140,11 +140,11 @@ impl Archive {
         Ok(())
     }
 
-    /// All evidence in git, as (key, blob).
-    pub(crate) fn evidence_blobs(&self) -> Result<Vec<(EvidenceKey, Oid)>> {
+    /// All evidence up to a commit of the chain, as (key, blob).
+    pub(crate) fn evidence_blobs(&self, head: Option<Oid>) -> Result<Vec<(EvidenceKey, Oid)>> {
         self.store.with("list evidence", |repo| {
             let mut entries = Vec::new();
-            if let Some(tree) = tree_of(repo, reference(repo, EVIDENCE_REF)?)? {
+            if let Some(tree) = tree_of(repo, head)? {
                 walk(repo, tree, &mut |key, blob| {
                     entries.push((key, blob));
                     Ok(())

@@ -28,6 +28,9 @@ const BATCH_RECORDS: usize = 8_192;
 /// Line of an evidence commit's message with the number of pieces up to it.
 pub const EVIDENCE_TOTAL: &str = "Evosafe-Evidence: ";
 
+/// New entries of one leaf of the evidence tree.
+type Leaves<'k> = Vec<(&'k str, Oid)>;
+
 type Git<T> = std::result::Result<T, git2::Error>;
 
 /// Part of the journal on its way into git.
@@ -278,8 +281,7 @@ fn stage_evidence(
     let repo = stage.repo;
     let head = reference(repo, EVIDENCE_REF)?;
     let base = store::tree_of(repo, head)?;
-    // First digits -> second digits -> (key, blob).
-    let mut shards: BTreeMap<&str, BTreeMap<&str, Vec<(&str, Oid)>>> = BTreeMap::new();
+    let mut shards: BTreeMap<&str, BTreeMap<&str, Leaves<'_>>> = BTreeMap::new();
     let mut added = 0_u64;
     for (key, (header, bytes)) in evidence {
         let there = base.map(|base| store::evidence_entry(repo, base, key)).transpose()?.flatten();

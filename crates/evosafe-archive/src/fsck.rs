@@ -1,9 +1,12 @@
 //! Checking an archive from end to end. Nothing is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 
 use evosafe_types::{CandidateId, EvidenceKey};
+use git2::Oid;
+use serde::Serialize;
 
 use crate::archive::Archive;
 use crate::error::{ArchiveError, Result};
@@ -22,7 +25,7 @@ pub type IdOf<'a> =
     &'a dyn Fn(&BTreeMap<String, Vec<u8>>) -> std::result::Result<CandidateId, String>;
 
 /// Something that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The reference, file or key.
     pub place: String,
@@ -31,7 +34,7 @@ pub struct Problem {
 }
 
 /// What a check found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FsckReport {
     /// Candidates in git.
     pub candidates: u64,
@@ -68,6 +71,28 @@ impl FsckReport {
     }
 }
 
+impl fmt::Display for FsckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} candidates, {} results, {} runs, evidence of {} episodes, {} events; {} records \
+             in the journal",
+            self.candidates, self.results, self.runs, self.evidence, self.events, self.journal
+        )?;
+        for notice in &self.notices {
+            writeln!(f, "note: {notice}")?;
+        }
+        for problem in &self.problems {
+            writeln!(f, "problem: {}: {}", problem.place, problem.what)?;
+        }
+        match self.problems.len() {
+            0 => write!(f, "sound"),
+            1 => write!(f, "1 problem"),
+            n => write!(f, "{n} problems"),
+        }
+    }
+}
+
 impl Archive {
     /// Checks everything: each candidate's files give its id and its commit names its
     /// parents; chains are whole; all documents can be read and are of known versions;
@@ -84,7 +109,7 @@ impl Archive {
         check_journal(path, &mut report);
         let archive = Self::open_marked(path)?;
         let known = archive.check_candidates(id_of, &mut report);
-        archive.check_chains(&known, &mut report);
+        archive.check_chains(&mut report);
         archive.check_evidence(&known, &mut report);
         archive.check_events(&mut report);
         archive.check_index(&mut report);
@@ -131,7 +156,7 @@ impl Archive {
         known
     }
 
-    fn check_chains(&self, known: &BTreeSet<CandidateId>, report: &mut FsckReport) {
+    fn check_chains(&self, report: &mut FsckReport) {
         for name in report.note(RESULTS, self.store.names(RESULTS)).unwrap_or_default() {
             let place = format!("{RESULTS}{name}");
             let records: Vec<StoredResult> = self.check_chain(&place, report);
@@ -139,7 +164,9 @@ impl Archive {
             if records.iter().any(|record| record.candidate.as_str() != name) {
                 report.problem(&place, "a record is about another candidate");
             }
-            if !known.iter().any(|id| id.as_str() == name) {
+            // Asked anew, not of the list made before: a live writer adds both meanwhile.
+            let candidate = self.store.reference(&format!("{CANDIDATES}{name}"));
+            if report.note(&place, candidate).is_some_and(|oid| oid.is_none()) {
                 report.problem(&place, "the candidate is not archived");
             }
         }
@@ -167,7 +194,11 @@ impl Archive {
     }
 
     fn check_evidence(&self, known: &BTreeSet<CandidateId>, report: &mut FsckReport) {
-        let entries = report.note(EVIDENCE_REF, self.evidence_blobs()).unwrap_or_default();
+        // One head for all, as a live writer may move it meanwhile.
+        let Some(head) = report.note(EVIDENCE_REF, self.store.reference(EVIDENCE_REF)) else {
+            return;
+        };
+        let entries = report.note(EVIDENCE_REF, self.evidence_blobs(head)).unwrap_or_default();
         let mut strangers = 0;
         for (key, blob) in &entries {
             report.evidence += 1;
@@ -187,13 +218,13 @@ impl Archive {
                 "{strangers} pieces of evidence are of candidates that are not archived (yet)"
             ));
         }
-        self.check_evidence_chain(entries.len() as u64, report);
+        self.check_evidence_chain(head, entries.len() as u64, report);
     }
 
     /// Every commit of the chain exists and tells a total that only grows, up to `count`.
-    fn check_evidence_chain(&self, count: u64, report: &mut FsckReport) {
+    fn check_evidence_chain(&self, head: Option<Oid>, count: u64, report: &mut FsckReport) {
         let totals = self.store.with("read the evidence chain", |repo| {
-            let (mut totals, mut next) = (Vec::new(), reference(repo, EVIDENCE_REF)?);
+            let (mut totals, mut next) = (Vec::new(), head);
             while let Some(oid) = next {
                 totals.push(evidence_total(repo, oid)?);
                 next = repo.find_commit(oid)?.parent_ids().next();
@@ -240,7 +271,9 @@ impl Archive {
         if let Some(last) = places.last()
             && last + 1 != report.events
         {
-            report.problem(EVENTS_REF, format!("{} events are missing", last + 1 - report.events));
+            // Lost with a damaged file once, and nothing can bring them back.
+            let missing = last + 1 - report.events;
+            report.notices.push(format!("{missing} events are missing from the stream"));
         }
     }
 
@@ -274,7 +307,7 @@ impl Archive {
             report.notices.push("the index is behind git; the next writer brings it up".to_owned());
             return;
         }
-        let wrong = self.disagreements(&indexed.into_iter().collect());
+        let wrong = self.disagreements(head, &indexed.into_iter().collect());
         if let Some(wrong @ 1..) = report.note(&place, wrong) {
             report.problem(
                 place,
@@ -285,8 +318,12 @@ impl Archive {
         }
     }
 
-    fn disagreements(&self, indexed: &BTreeMap<EvidenceKey, crate::index::Indexed>) -> Result<u64> {
-        let entries = self.evidence_blobs()?;
+    fn disagreements(
+        &self,
+        head: Option<Oid>,
+        indexed: &BTreeMap<EvidenceKey, crate::index::Indexed>,
+    ) -> Result<u64> {
+        let entries = self.evidence_blobs(head)?;
         let mut agreeing = 0;
         for (key, blob) in &entries {
             let bytes = self.store.blob(*blob)?;

@@ -1,18 +1,30 @@
 //! Rebuilding the index.
 
+use std::fmt;
 use std::path::Path;
+
+use serde::Serialize;
 
 use crate::archive::Archive;
 use crate::error::{ArchiveError, Result};
 use crate::index::Index;
 
 /// What a rebuild did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReindexReport {
     /// Pieces of evidence in the new index.
     pub evidence: u64,
     /// What was repaired on the way.
     pub notices: Vec<String>,
+}
+
+impl fmt::Display for ReindexReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for notice in &self.notices {
+            writeln!(f, "note: {notice}")?;
+        }
+        write!(f, "the index was rebuilt: evidence of {} episodes", self.evidence)
+    }
 }
 
 impl Archive {

@@ -38,13 +38,18 @@ pub fn open_repository(layout: &Layout) -> std::result::Result<Repository, git2:
     Ok(repo)
 }
 
-/// Makes the bare repository; the marker comes last, in [`write_marker`].
-pub fn init(layout: &Layout) -> Result<()> {
-    let settings = layout.git_settings();
-    std::fs::write(&settings, SETTINGS).map_err(|e| ArchiveError::io("write", &settings, e))?;
-    if layout.root().join("HEAD").exists() {
+/// Writes our settings for libgit2, if they are not there.
+pub fn write_settings(layout: &Layout) -> Result<()> {
+    let path = layout.git_settings();
+    if std::fs::read(&path).is_ok_and(|there| there == SETTINGS.as_bytes()) {
         return Ok(());
     }
+    std::fs::write(&path, SETTINGS).map_err(|e| ArchiveError::io("write", &path, e))
+}
+
+/// Makes the bare repository, or finishes making it. The marker is not part of it and
+/// comes last: see [`Store::write_marker`].
+pub fn init(layout: &Layout) -> Result<()> {
     let mut options = RepositoryInitOptions::new();
     options.bare(true).external_template(false).initial_head("latest").mkpath(true);
     Repository::init_opts(layout.root(), &options)

@@ -206,3 +206,39 @@ pub fn sync_dir(dir: &Path) -> Result<()> {
         .and_then(|folder| folder.sync_all())
         .map_err(|e| ArchiveError::io("sync the folder", dir, e))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_wait_together_share_a_sync() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let journal = Journal::new(dir.path(), Vec::new(), 1);
+        let (threads, each) = (16, 50);
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let journal = &journal;
+                scope.spawn(move || {
+                    for n in 0..each {
+                        let payload = format!("{thread}/{n}");
+                        let at = journal.append(Kind::Run, payload.as_bytes()).expect("appends");
+                        assert_eq!(at.read().expect("reads"), payload.as_bytes());
+                    }
+                });
+            }
+        });
+        let syncs = journal.syncs();
+        assert!(syncs < threads * each / 2, "{syncs} syncs of {} calls", threads * each);
+        let segments = journal.rotate().expect("rotates");
+        let mut records = 0;
+        let flaws = segments[0].scan(dir.path(), &mut |_, _, _| {
+            records += 1;
+            Ok(())
+        });
+        assert_eq!((flaws.expect("scans"), records), (vec![], threads * each));
+        journal.append(Kind::Run, b"later").expect("appends");
+        journal.trim(&segments).expect("trims");
+        assert_eq!(list(dir.path()).expect("lists").len(), 1);
+    }
+}

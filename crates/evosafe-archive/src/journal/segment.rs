@@ -1,6 +1,6 @@
 //! One file of the journal.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +29,8 @@ pub struct Segment {
     /// Its file.
     pub path: PathBuf,
     file: Mutex<File>,
+    /// Another descriptor, so that a long scan does not keep readers of records waiting.
+    scanned: Mutex<File>,
 }
 
 /// Where a record's payload stands.
@@ -90,10 +92,14 @@ pub type Visit<'a> = dyn FnMut(Kind, Location, &[u8]) -> Result<()> + 'a;
 impl Segment {
     /// Opens a segment for reading. `None` if a writer has removed it meanwhile.
     pub fn open(number: u64, path: &Path) -> Result<Option<Arc<Self>>> {
-        match OpenOptions::new().read(true).open(path) {
-            Ok(file) => {
-                Ok(Some(Arc::new(Self { number, path: path.to_owned(), file: Mutex::new(file) })))
-            }
+        let open = || File::open(path);
+        match open().and_then(|file| Ok((file, open()?))) {
+            Ok((file, scanned)) => Ok(Some(Arc::new(Self {
+                number,
+                path: path.to_owned(),
+                file: Mutex::new(file),
+                scanned: Mutex::new(scanned),
+            }))),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(ArchiveError::io("open the journal", path, e)),
         }
@@ -102,13 +108,14 @@ impl Segment {
     /// Shows every whole record to `visit`, and says what else is there. Nothing is changed.
     pub fn scan(self: &Arc<Self>, root: &Path, visit: &mut Visit<'_>) -> Result<Vec<Flaw>> {
         let failed = |e| ArchiveError::io("read the journal", &self.path, e);
-        let mut file = OpenOptions::new().read(true).open(&self.path).map_err(failed)?;
+        let mut file = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let size = file.metadata().map_err(failed)?.len();
         if size < SEGMENT_HEAD {
             return Ok(if size == 0 { vec![] } else { vec![Flaw::Torn { from: 0, bytes: size }] });
         }
         self.check_head(root, &mut file)?;
-        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let mut reader = BufReader::with_capacity(1 << 18, &mut *file);
         let (mut at, mut flaws) = (SEGMENT_HEAD, Vec::new());
         loop {
             match frame::read(&mut reader, size - at).map_err(failed)? {

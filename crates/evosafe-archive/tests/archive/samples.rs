@@ -101,7 +101,10 @@ pub fn evidence(n: u64, size: usize) -> Evidence {
         family: Family::ALL[n as usize % 3],
         category: "exfiltration".to_owned(),
         seed: n,
-        outcome: Outcome::Assessed { task_success: Some(n % 2 == 0), attack_success: None },
+        outcome: Outcome::Assessed {
+            task_success: Some(n.is_multiple_of(2)),
+            attack_success: None,
+        },
         transcript: Transcript {
             instruction: "Pay the bill".to_owned(),
             base_prompt: "You are a bank clerk".to_owned(),

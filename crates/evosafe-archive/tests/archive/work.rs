@@ -12,7 +12,7 @@ fn everything_is_there_before_and_after_a_flush_and_for_a_reader() {
     let archive = Archive::open(dir.path()).expect("opens");
     let check = |archive: &Archive| {
         let id = id_of(&files("seed"));
-        assert_eq!(archive.candidates().expect("lists"), [id.clone()]);
+        assert_eq!(archive.candidates().expect("lists"), std::slice::from_ref(&id));
         assert_eq!(archive.candidate_files(&id).expect("reads"), Some(files("seed")));
         let results = archive.results(&id).expect("reads");
         assert_eq!(results, [stage(1), stage(2)]);
