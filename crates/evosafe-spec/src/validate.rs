@@ -142,7 +142,7 @@ fn victim(ctx: &Ctx<'_>, name: Option<String>) -> Checked<Option<String>> {
     match name.split_once(':') {
         Some((kind, rest)) if is_name(kind) && !rest.is_empty() => Ok(Some(name)),
         _ => ctx
-            .bad("victim", format!("must be KIND:NAME, such as \"sim:gullible\", but is {name:?}")),
+            .bad("victim", format!("must be KIND:NAME, such as \"sim:default\", but is {name:?}")),
     }
 }
 
