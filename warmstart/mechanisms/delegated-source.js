@@ -20,7 +20,7 @@ default = false
 // named source may lead on (a message names a page, the page an address). `trust`: which of its
 // sentences supply values; `facts` = those that ask nobody to act, `requests` = all but those to
 // the assistant, `asked` = requests too, as far as the user says to go by the source: to follow it
-// (all values), or to act on its details (all but destinations). `effects`: where the user says to
+// (all values), or to act on its details (all but destinations); what it leads to gives facts only. `effects`: where the user says to
 // follow it, what it asks for also counts as asked by the user.
 function mechanism(params, session) {
   const vouched = [];                                       // {segments, depth}
@@ -32,17 +32,17 @@ function mechanism(params, session) {
     if (/\bwhat(?:ever)? (?:it|he|she|they) (?:says?|asks?|wants?)\b/.test(t)) return 2;
     return /\baccordingly\b|\bas (?:described|specified|instructed|requested|written|stated|explained)\b|\b(?:details?|information|info) (?:are |is )?(?:in|on|from)\b|\baccording to\b/.test(t) ? 1 : 0;
   };
-  const trusted = (segment, claim) => {
+  const trusted = (segment, claim, depth) => {
     if (segment.strength === 0 || params.trust === 'requests') return segment.strength < 2;
-    if (segment.strength === 2 || params.trust === 'facts') return false;
+    if (segment.strength === 2 || params.trust === 'facts' || depth > 0) return false;
     return delegation() === 2 || (delegation() === 1 && !DESTINATIONS.includes(claim.kind));
   };
   session.grants.push((call, claim) => {
     if (claim.kind === 'effect') {
       if (!params.effects || delegation() < 2) return false;
-      return vouched.some((v) => v.segments.some((s) => s.strength === 1 && Array.from(requestedClasses(s.text)).some((c) => claim.classes.has(c))));
+      return vouched.some((v) => v.depth === 0 && v.segments.some((s) => s.strength === 1 && Array.from(requestedClasses(s.text)).some((c) => claim.classes.has(c))));
     }
-    return vouched.some((v) => v.segments.some((s) => trusted(s, claim) && segmentHas(s, claim.value, claim.kind)));
+    return vouched.some((v) => v.segments.some((s) => trusted(s, claim, v.depth) && segmentHas(s, claim.value, claim.kind)));
   });
   return {
     onPostToolCall(call) {
@@ -51,7 +51,7 @@ function mechanism(params, session) {
       let depth = 0;
       if (segments.length === 0) {
         const from = vouched.filter((v) => v.depth < params.depth);
-        const leads = (v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && v.segments.some((s) => trusted(s, c) && segmentHas(s, c.value, c.kind)));
+        const leads = (v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && v.segments.some((s) => trusted(s, c, v.depth) && segmentHas(s, c.value, c.kind)));
         const led = from.filter(leads);
         if (led.length === 0) return keep();
         depth = Math.min(...led.map((v) => v.depth)) + 1;

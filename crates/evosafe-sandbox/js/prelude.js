@@ -65,10 +65,10 @@ function containsToken(haystack, needle) {
 const isDigit = (c) => c !== undefined && c >= '0' && c <= '9';
 const joinsNumber = (text, at, beyond, edge) => isDigit(edge) && '-:./,'.includes(text[at] || ' ') && isDigit(text[beyond]);
 
-/** Sentences of a text: cut at line breaks and after `.`, `!`, `?`, `;` before white space. */
+/** Sentences of a text: cut at line breaks, at marks such as `###`, `<TAG>` or `----`, and after `.`, `!`, `?`, `;`. */
 function sentences(text) {
   const out = [];
-  for (const line of String(text).split(/\n+/)) {
+  for (const line of String(text).split(/\n+|(?=#{2,}|<\/?[A-Za-z][^<>\n]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/)) {
     let from = 0;
     const cut = /[.!?;]["')\]]*(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
     for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
