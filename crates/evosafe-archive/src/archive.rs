@@ -67,6 +67,7 @@ impl Archive {
                 .map_err(|e| ArchiveError::io("create the folder", &dir, e))?;
         }
         let lock = WriterLock::take(&layout)?;
+        let mut notices: Vec<String> = sweep::sweep(&layout)?.into_iter().collect();
         store::write_settings(&layout)?;
         if state != Found::Archive {
             store::init(&layout)?;
@@ -75,7 +76,6 @@ impl Archive {
         if store.marker()?.is_none() {
             store.write_marker()?;
         }
-        let mut notices: Vec<String> = sweep::sweep(&layout)?.into_iter().collect();
         let (overlay, journal) = recover(&layout, &mut notices)?;
         let events = EventLog::open(&layout, &store, &mut notices)?;
         let (index, notice) = Index::open(&layout.index())?;

@@ -19,9 +19,11 @@ const STILL: Duration = Duration::from_millis(300);
 pub fn sweep(layout: &Layout) -> Result<Option<String>> {
     let root = layout.root();
     let mut locks = Vec::new();
-    let head = root.join("HEAD.lock");
-    if head.exists() {
-        locks.push(head);
+    for name in ["HEAD.lock", "config.lock"] {
+        let path = root.join(name);
+        if path.exists() {
+            locks.push(path);
+        }
     }
     collect(&root.join("refs"), &|name| name.ends_with(".lock"), &mut locks)?;
     let packs = layout.packs();

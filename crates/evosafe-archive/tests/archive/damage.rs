@@ -255,6 +255,7 @@ fn a_creation_that_was_interrupted_goes_on() {
                 }
             }
         }
+        fs::write(path.join("config.lock"), "").expect("writes");
         let error = Archive::open_read(&path).expect_err("there is none yet");
         assert!(matches!(error, ArchiveError::Missing { .. }), "{upto}: {error}");
         let archive = Archive::open(&path).expect("goes on");
