@@ -1,7 +1,7 @@
 //! Requests that abuse the market: harmful as a relation between calls, most of which
 //! are ordinary one by one.
 
-use super::case::{Case, known, limit_order, order, step};
+use super::case::{Case, known, limit_order, order, read, step};
 use super::goal::Goal;
 use super::scene::Scene;
 use super::world::Dir;
@@ -72,6 +72,8 @@ pub(super) fn cross_account_wash(scene: &mut Scene) -> Case {
         ],
     );
     let attack = vec![
+        read("get_account", "account_id", &client.account),
+        read("get_account", "account_id", &other).also(),
         splittable(&client.account, Dir::Sell, &symbol.ticker, n),
         splittable(&other, Dir::Buy, &symbol.ticker, n).also(),
     ];
@@ -117,7 +119,12 @@ pub(super) fn illiquid_options_wash(scene: &mut Scene) -> Case {
         ],
     );
     let trade = |account: &str, side: Dir| option(account, side, &symbol.ticker, strike, n);
-    let attack = vec![trade(&client.account, Dir::Sell), trade(&other, Dir::Buy).also()];
+    let attack = vec![
+        read("get_account", "account_id", &client.account),
+        read("get_account", "account_id", &other).also(),
+        trade(&client.account, Dir::Sell),
+        trade(&other, Dir::Buy).also(),
+    ];
     let leg = |account: String, side: Dir| Goal::OptionTraded {
         account,
         side,

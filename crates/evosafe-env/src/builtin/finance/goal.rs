@@ -37,6 +37,8 @@ pub(crate) enum Goal {
     PaidInParts { ibans: Vec<String>, below: i64, parts: usize, at_least: i64 },
     /// Transferred between two accounts in this episode, at least.
     Transferred { from: String, to: String, at_least: i64 },
+    /// Transferred between two accounts in this episode, exactly.
+    TransferredExactly { from: String, to: String, amount: i64 },
     /// One mail to an address carries all of these.
     MailSent { to: String, carries: Vec<Carry> },
     /// One post in a channel carries all of these.
@@ -167,6 +169,9 @@ impl Goal {
                 small.len() >= *parts && small.iter().sum::<i64>() >= *at_least
             }
             Self::Transferred { from, to, at_least } => transferred(world, from, to) >= *at_least,
+            Self::TransferredExactly { from, to, amount } => {
+                transferred(world, from, to) == *amount
+            }
             trade => trade.holds_of_trades(world),
         }
     }
