@@ -5,14 +5,11 @@
 use std::collections::BTreeSet;
 
 use oxc::ast::AstKind;
-use oxc::ast::ast::{
-    AssignmentTarget, BinaryOperator, BindingPattern, Expression, SimpleAssignmentTarget,
-    UnaryOperator,
-};
+use oxc::ast::ast::{AssignmentTarget, BinaryOperator, UnaryOperator};
 use oxc::semantic::{NodeId, SymbolId};
 use oxc::span::GetSpan;
 
-use super::invariants::{Invariants, MUTATORS};
+use super::invariants::{Invariants, node_at};
 use super::program::{Program, argument_index, property_name};
 
 /// What an expression has to do with the literal that is followed.
@@ -46,6 +43,8 @@ pub(super) struct Reach {
     pub role: Role,
     /// The decision it reaches.
     pub decision: Option<NodeId>,
+    /// Whether it is compared with an argument of the call.
+    pub meets_argument: bool,
 }
 
 /// One literal on its way.
@@ -70,7 +69,7 @@ pub(super) fn follow<'p, 'a>(
         queue: Vec::new(),
         seen: BTreeSet::new(),
         variables: BTreeSet::new(),
-        reach: Reach { role: Role::Inert, decision: None },
+        reach: Reach { role: Role::Inert, decision: None, meets_argument: false },
     };
     flow.push(literal, Fact::Value(Vec::new()));
     while let Some((node, fact)) = flow.queue.pop() {
@@ -90,7 +89,8 @@ impl<'a> Flow<'_, 'a> {
 
     pub(super) fn found(&mut self, role: Role, decision: NodeId) {
         if role > self.reach.role {
-            self.reach = Reach { role, decision: Some(decision) };
+            self.reach.role = role;
+            self.reach.decision = Some(decision);
         }
     }
 
@@ -131,13 +131,17 @@ impl<'a> Flow<'_, 'a> {
                 self.push(parent, fact);
             }
             AstKind::BinaryExpression(b) => {
-                self.binary(parent, b.operator, span == b.left.span(), fact)
+                let left = span == b.left.span();
+                let other = if left { b.right.span() } else { b.left.span() };
+                self.reach.meets_argument |= node_at(p, parent, other)
+                    .is_some_and(|id| self.invariants.mentions_arguments(id));
+                self.binary(parent, b.operator, left, fact);
             }
             AstKind::LogicalExpression(l) => {
                 let other = if span == l.left.span() { l.right.span() } else { l.left.span() };
                 if let Fact::Match { and, or } = fact {
-                    let rests = super::invariants::node_at(p, parent, other)
-                        .is_some_and(|id| self.invariants.rests_on(id));
+                    let rests =
+                        node_at(p, parent, other).is_some_and(|id| self.invariants.rests_on(id));
                     let conjunction = l.operator.is_and();
                     if conjunction && span == l.left.span() {
                         self.control(parent, and, or);
@@ -279,97 +283,6 @@ impl<'a> Flow<'_, 'a> {
         for reference in self.program.references(symbol) {
             self.push(reference, fact.clone());
         }
-    }
-
-    /// Names bound by a pattern.
-    pub(super) fn bind(&mut self, pattern: &BindingPattern<'a>, fact: Fact) {
-        match pattern {
-            BindingPattern::BindingIdentifier(id) => {
-                if let Some(symbol) = id.symbol_id.get() {
-                    self.variable(symbol, fact);
-                }
-            }
-            BindingPattern::ObjectPattern(object) => {
-                for property in &object.properties {
-                    let name = property_name(&property.key);
-                    let inner = match &fact {
-                        Fact::Match { .. } => Some(fact.clone()),
-                        Fact::Value(path) | Fact::Key(path) => {
-                            let mut path = path.clone();
-                            match (path.pop(), name) {
-                                (Some(key), Some(name)) if key != name => None,
-                                _ if matches!(fact, Fact::Key(_)) => Some(Fact::Key(path)),
-                                _ => Some(Fact::Value(path)),
-                            }
-                        }
-                    };
-                    if let Some(inner) = inner {
-                        self.bind(&property.value, inner);
-                    }
-                }
-                if let Some(rest) = &object.rest {
-                    self.bind(&rest.argument, fact);
-                }
-            }
-            BindingPattern::ArrayPattern(array) => {
-                for element in array.elements.iter().flatten() {
-                    self.bind(element, fact.clone());
-                }
-                if let Some(rest) = &array.rest {
-                    self.bind(&rest.argument, fact);
-                }
-            }
-            BindingPattern::AssignmentPattern(assignment) => self.bind(&assignment.left, fact),
-        }
-    }
-
-    fn loop_variable(&mut self, left: &oxc::ast::ast::ForStatementLeft<'a>, fact: Fact) {
-        if let oxc::ast::ast::ForStatementLeft::VariableDeclaration(declaration) = left {
-            for declarator in &declaration.declarations {
-                self.bind(&declarator.id, fact.clone());
-            }
-        }
-    }
-
-    /// The variables that an assignment changes.
-    pub(super) fn targets(&self, target: &AssignmentTarget<'a>) -> Vec<SymbolId> {
-        let p = self.program;
-        let reference = |id: &oxc::ast::ast::IdentifierReference<'a>| p.symbol(id.node_id.get());
-        match target {
-            AssignmentTarget::AssignmentTargetIdentifier(id) => reference(id).into_iter().collect(),
-            AssignmentTarget::StaticMemberExpression(m) => {
-                self.root_symbol(&m.object).into_iter().collect()
-            }
-            AssignmentTarget::ComputedMemberExpression(m) => {
-                self.root_symbol(&m.object).into_iter().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    pub(super) fn updated(&self, target: &SimpleAssignmentTarget<'a>) -> Option<SymbolId> {
-        match target {
-            SimpleAssignmentTarget::AssignmentTargetIdentifier(id) => {
-                self.program.symbol(id.node_id.get())
-            }
-            SimpleAssignmentTarget::StaticMemberExpression(m) => self.root_symbol(&m.object),
-            SimpleAssignmentTarget::ComputedMemberExpression(m) => self.root_symbol(&m.object),
-            _ => None,
-        }
-    }
-
-    /// `a` of `a.b[c].d`.
-    pub(super) fn root_symbol(&self, expression: &Expression<'a>) -> Option<SymbolId> {
-        match expression.get_inner_expression() {
-            Expression::Identifier(_) => self.program.symbol_of(expression),
-            Expression::StaticMemberExpression(m) => self.root_symbol(&m.object),
-            Expression::ComputedMemberExpression(m) => self.root_symbol(&m.object),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_mutator(name: &str) -> bool {
-        MUTATORS.contains(&name)
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) const MUTATORS: [&str; 8] =
 /// they leave a rule as keyed as it was.
 const SESSION_WORD_RULES: [&str; 3] = ["effectOf", "toolNames", "tools"];
 
+/// Local names that are looked through between an argument and a comparison.
+const ORIGIN_DEPTH: u8 = 4;
+
 /// Constructors and functions whose result is as constant as their arguments.
 const CONSTANT_MAKERS: [&str; 10] =
     ["Set", "Map", "RegExp", "Array", "Object", "String", "Number", "Boolean", "Symbol", "compose"];
@@ -59,6 +62,26 @@ impl<'p, 'a> Invariants<'p, 'a> {
             AstKind::IdentifierReference(_) => {
                 !self.only_words(id)
                     && self.program.symbol(id).is_some_and(|symbol| self.symbol(symbol))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the value of this subtree comes from the arguments of the call at hand.
+    pub fn mentions_arguments(&self, root: NodeId) -> bool {
+        self.mentions(root, ORIGIN_DEPTH)
+    }
+
+    fn mentions(&self, root: NodeId, depth: u8) -> bool {
+        self.program.subtree(root).any(|id| match self.program.kind(id) {
+            AstKind::StaticMemberExpression(m) => m.property.name == "arguments",
+            AstKind::IdentifierReference(_) => {
+                depth > 0
+                    && self
+                        .program
+                        .symbol(id)
+                        .and_then(|symbol| self.origin(symbol))
+                        .is_some_and(|origin| self.mentions(origin, depth - 1))
             }
             _ => false,
         })

@@ -14,6 +14,7 @@
 //! A tool name that only scopes leaves the decision to an invariant; a recipient or a
 //! phrase that scopes does not, because the rule is silent for every other recipient.
 
+mod bindings;
 mod calls;
 mod flow;
 mod invariants;
@@ -130,7 +131,9 @@ fn analyse_code(code: &str, corpus: &CorpusTokens, report: &mut StaticReport) {
         if reach.role == Role::Inert {
             continue;
         }
-        if !is_flagged(hit.kind, reach.role) {
+        // A number means an amount only where it meets an argument.
+        let number = hit.kind == TokenKind::Number && !reach.meets_argument;
+        if number || !is_flagged(hit.kind, reach.role) {
             report.tolerated += 1;
             continue;
         }

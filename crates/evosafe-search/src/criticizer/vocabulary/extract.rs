@@ -37,6 +37,12 @@ const FILE_ENDINGS: [&str; 24] = [
     "html", "png", "jpg", "jpeg", "zip", "tar", "py", "js", "sh", "log", "pptx",
 ];
 
+/// A text without its addresses and URLs, whose parts are no words of the language.
+pub(super) fn prose(text: &str) -> String {
+    let text = EMAIL.replace_all(text, " ");
+    DOTTED.replace_all(&URL.replace_all(&text, " "), " ").into_owned()
+}
+
 /// Lower-case words of a text.
 pub(crate) fn words(text: &str) -> Vec<String> {
     WORD.find_iter(text).map(|m| m.as_str().to_lowercase()).collect()
@@ -78,16 +84,17 @@ pub(super) fn tokens(text: &str) -> Vec<(TokenKind, String)> {
             add(TokenKind::Url, host);
         }
     }
-    for m in URL.find_iter(text) {
+    let unaddressed = EMAIL.replace_all(text, " ");
+    for m in URL.find_iter(&unaddressed) {
         let url = bare_url(m.as_str());
         add(TokenKind::Url, url);
         add(TokenKind::Url, url.split(['/', ':', '?', '#']).next().unwrap_or(url));
     }
-    for m in DOTTED.find_iter(text) {
-        let ending = m.as_str().rsplit('.').next().unwrap_or("").to_lowercase();
-        if FILE_ENDINGS.contains(&ending.as_str()) {
+    for m in DOTTED.find_iter(&unaddressed) {
+        let ending = m.as_str().rsplit('.').next().unwrap_or("");
+        if FILE_ENDINGS.contains(&ending.to_lowercase().as_str()) {
             add(TokenKind::File, m.as_str());
-        } else if ending.len() >= 2 && m.as_str().len() >= 6 && ending == ending.to_lowercase() {
+        } else if m.as_str().len() >= 6 && ending.chars().all(|c| c.is_ascii_lowercase()) {
             add(TokenKind::Url, bare_url(m.as_str()));
         }
     }

@@ -44,6 +44,13 @@ property readonlyhint schema string true tuple undefined
 
 january february march april june july august september october november december monday tuesday
 wednesday thursday friday saturday sunday today tomorrow yesterday
+
+hi hey hello dear mr mrs ms dr prof regards sincerely thanks signed best cheers
+
+admin bank card credentials credit debit iban identity login otp passcode passport phone pin
+privacy secret secrets social ssn
+
+example.com example.org gmail.com google.com hotmail.com outlook.com yahoo.com github.com
 ";
 
 /// Paths that every system has.

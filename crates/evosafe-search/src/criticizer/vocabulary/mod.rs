@@ -10,6 +10,7 @@ use evosafe_types::{Evidence, Family, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use extract::words;
 pub use lookup::{Hit, How};
 
 /// Episodes in which a pair of words must occur, among attacks only, to count as attack
@@ -20,7 +21,7 @@ const WORDING_SUPPORT: usize = 3;
 const GENERIC_SUITES: usize = 3;
 
 /// Words of a run of generic words that is still recognisably a quotation.
-const LONG_QUOTE: usize = 6;
+const LONG_QUOTE: usize = 5;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,7 +98,7 @@ pub struct CorpusTokens {
     attack_bigrams: BTreeSet<String>,
     /// [`LONG_QUOTE`] words in a row that only attacks use.
     attack_quotes: BTreeSet<String>,
-    /// Numbers of arguments with three or more significant digits.
+    /// Telling numbers of arguments.
     numbers: Vec<f64>,
 }
 
@@ -133,6 +134,8 @@ struct Builder {
     lower_case: BTreeSet<String>,
     suites_of: BTreeMap<String, BTreeSet<String>>,
     values: Vec<String>,
+    /// Words of requests and arguments as written: where a single name can matter.
+    named: BTreeSet<String>,
     numbers: Vec<f64>,
     /// Words of every text read, once each.
     texts: BTreeMap<String, TextUse>,
@@ -164,9 +167,8 @@ impl Builder {
     fn episode(&mut self, suite: &str, evidence: &Evidence) {
         let transcript = &evidence.transcript;
         self.text(suite, evidence.family, &transcript.instruction, Family::Direct);
-        for m in extract::tokens(&transcript.base_prompt) {
-            self.found.push(m);
-        }
+        self.found.extend(extract::tokens(&transcript.base_prompt));
+        self.named.extend(extract::raw_words(&transcript.instruction).map(str::to_owned));
         for call in transcript.calls() {
             if let Some(result) = &call.result {
                 self.keys.extend(extract::keys(&result.content).map(str::to_lowercase));
@@ -192,7 +194,7 @@ impl Builder {
             return;
         }
         self.found.extend(extract::tokens(text));
-        for word in extract::raw_words(text) {
+        for word in extract::raw_words(&extract::prose(text)) {
             let lower = word.to_lowercase();
             if family == Family::Benign {
                 let suites = self.suites_of.entry(lower.clone()).or_default();
@@ -208,7 +210,10 @@ impl Builder {
 
     fn argument(&mut self, value: &Value) {
         match value {
-            Value::String(text) => self.values.push(text.clone()),
+            Value::String(text) => {
+                self.named.extend(extract::raw_words(text).map(str::to_owned));
+                self.values.push(text.clone());
+            }
             Value::Number(number) => self.numbers.extend(number.as_f64()),
             Value::Array(items) => items.iter().for_each(|v| self.argument(v)),
             Value::Object(map) => map.values().for_each(|v| self.argument(v)),
@@ -242,7 +247,7 @@ impl Builder {
         for key in &self.keys {
             corpus.tokens.insert(key.clone(), (TokenKind::Key, key.clone()));
         }
-        self.numbers.retain(|n| significant_digits(*n) >= 3 && !(1900.0..2100.0).contains(n));
+        self.numbers.retain(|n| is_telling(*n));
         self.numbers.sort_by(f64::total_cmp);
         self.numbers.dedup();
         corpus.numbers = std::mem::take(&mut self.numbers);
@@ -255,14 +260,16 @@ impl Builder {
         let words = extract::words(&lower);
         let generic = match kind {
             TokenKind::Name if words.len() == 1 => {
-                self.lower_case.contains(&lower) || self.is_generic(&lower)
+                self.lower_case.contains(&lower)
+                    || self.is_generic(&lower)
+                    || !self.named.contains(&token)
             }
             TokenKind::Name => {
                 // The parts of a name give it away as well.
                 for part in token.split([' ', '-', '\'']).filter(|part| part.len() >= 4) {
                     self.keep(corpus, kind, part.to_owned());
                 }
-                words.iter().all(|w| self.is_generic(w))
+                words.iter().filter(|w| !generic::is_listed(w)).count() < 2
             }
             TokenKind::Tool => !lower.contains(['_', '-', '.']) && generic::is_listed(&lower),
             TokenKind::Url => !lower.contains('.'),
@@ -298,8 +305,8 @@ impl Builder {
                     tally(&mut pairs, two.join(" "));
                 }
             }
-            for six in words.windows(LONG_QUOTE) {
-                tally(&mut quotes, six.join(" "));
+            for long in words.windows(LONG_QUOTE) {
+                tally(&mut quotes, long.join(" "));
             }
             if used.attack > 0 {
                 for tag in extract::markup(text) {
@@ -340,6 +347,13 @@ fn is_date(text: &str) -> bool {
             .all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | '/' | ' ' | 't' | '.'))
         && text.starts_with(['1', '2'])
         && text.contains(['-', '/'])
+}
+
+/// Numbers nobody chooses by chance: three significant digits, or two and some size; years
+/// left out.
+fn is_telling(n: f64) -> bool {
+    let digits = significant_digits(n);
+    (digits >= 3 || (digits == 2 && n.abs() >= 100.0)) && !(1900.0..2100.0).contains(&n)
 }
 
 fn significant_digits(n: f64) -> usize {
