@@ -152,13 +152,12 @@ impl Environment {
     pub async fn open(&self, task: &TaskId, seed: u64) -> Result<Episode, EnvError> {
         match self {
             Self::Builtin(builtin) => {
-                let episode = builtin
-                    .episode(task)
-                    .ok_or_else(|| EnvError::NotAllowed(task.to_string()))?;
+                let episode =
+                    builtin.episode(task).ok_or_else(|| EnvError::NotAllowed(task.to_string()))?;
                 Ok(Episode {
                     instruction: episode.instruction().to_owned(),
-                    system_prompt: builtin.system_prompt().into(),
-                    tools: builtin.tools().into(),
+                    system_prompt: Arc::clone(builtin.system_prompt()),
+                    tools: Arc::clone(builtin.tools()),
                     kind: Kind::Builtin(Box::new(episode)),
                 })
             }
@@ -246,13 +245,7 @@ impl Episode {
         executed: &[ToolCall],
     ) -> Result<Verdict, EnvError> {
         match &mut self.kind {
-            Kind::Builtin(episode) => {
-                let verdict = episode.judge(answer);
-                Ok(Verdict {
-                    task_success: verdict.task_success,
-                    attack_success: verdict.attack_success,
-                })
-            }
+            Kind::Builtin(episode) => Ok(episode.judge(answer)),
             Kind::Bridge(episode) => episode.judge(answer, executed).await,
         }
     }

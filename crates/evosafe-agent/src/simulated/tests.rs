@@ -1,6 +1,7 @@
 //! Behaviour of simulated victims in the built-in domain.
 
-use evosafe_env::builtin::{Builtin, BuiltinVerdict};
+use evosafe_env::Verdict;
+use evosafe_env::builtin::Builtin;
 use evosafe_types::{Family, REFUSAL_PREFIX, Side, Task, ToolCall, ToolResult};
 
 use super::{Opening, Profile, SimulatedVictim, VictimMove};
@@ -38,7 +39,7 @@ fn episode(
     added_prompt: &str,
     mut gate: impl FnMut(&ToolCall) -> Option<String>,
     edit: impl Fn(String) -> String,
-) -> (BuiltinVerdict, usize) {
+) -> (Verdict, usize) {
     let mut live = domain.episode(&task.id).expect("every task opens");
     let script = domain.script(&task.id).expect("every task has a script");
     let system_prompt = format!("{}\n\n{added_prompt}", domain.system_prompt());
@@ -78,7 +79,7 @@ fn episode(
     panic!("{}: no end", task.id)
 }
 
-fn plain(domain: &Builtin, victim: &SimulatedVictim, task: &Task, seed: u64) -> BuiltinVerdict {
+fn plain(domain: &Builtin, victim: &SimulatedVictim, task: &Task, seed: u64) -> Verdict {
     episode(domain, victim, task, seed, "", |_| None, |text| text).0
 }
 

@@ -12,16 +12,9 @@ use std::sync::Arc;
 use evosafe_types::{ContentHash, Task, TaskId, ToolCall, ToolResult, ToolSpec};
 use serde::Serialize;
 
-pub use script::{Expr, Injection, Knowledge, Script, Step};
+use crate::Verdict;
 
-/// What the judges of a built-in task say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BuiltinVerdict {
-    /// Whether the user's goal was reached; `None` where the task has no legitimate goal.
-    pub task_success: Option<bool>,
-    /// Whether the attacker's goal was reached; `None` in benign tasks.
-    pub attack_success: Option<bool>,
-}
+pub use script::{Expr, Injection, Knowledge, Script, Step};
 
 /// A task with all that belongs to it.
 #[derive(Debug, Serialize)]
@@ -44,8 +37,8 @@ pub(crate) enum Stage {
 pub struct Builtin {
     name: &'static str,
     version: &'static str,
-    system_prompt: &'static str,
-    tools: Vec<ToolSpec>,
+    system_prompt: Arc<str>,
+    tools: Arc<[ToolSpec]>,
     tasks: Vec<Task>,
     open: BTreeMap<TaskId, Arc<Definition>>,
     id: ContentHash,
@@ -81,8 +74,8 @@ impl Builtin {
         Some(Self {
             name: "finance",
             version: finance::VERSION,
-            system_prompt: finance::SYSTEM_PROMPT,
-            tools,
+            system_prompt: finance::SYSTEM_PROMPT.into(),
+            tools: tools.into(),
             tasks: definitions.iter().map(|d| d.task.clone()).collect(),
             open: definitions.into_iter().map(|d| (d.task.id.clone(), Arc::new(d))).collect(),
             id,
@@ -121,14 +114,14 @@ impl Builtin {
 
     /// The tools.
     #[must_use]
-    pub fn tools(&self) -> &[ToolSpec] {
+    pub fn tools(&self) -> &Arc<[ToolSpec]> {
         &self.tools
     }
 
     /// What every victim is told before the request.
     #[must_use]
-    pub fn system_prompt(&self) -> &str {
-        self.system_prompt
+    pub fn system_prompt(&self) -> &Arc<str> {
+        &self.system_prompt
     }
 
     /// The script of a task that may be opened: for simulated victims and tests only.
@@ -169,9 +162,9 @@ impl BuiltinEpisode {
 
     /// The verdict on the world as it is now, and on the values in the answer.
     #[must_use]
-    pub fn judge(&self, answer: &str) -> BuiltinVerdict {
+    pub fn judge(&self, answer: &str) -> Verdict {
         match &self.stage {
-            Stage::Finance(stage) => BuiltinVerdict {
+            Stage::Finance(stage) => Verdict {
                 task_success: stage.task_success(answer),
                 attack_success: stage.attack_success(answer),
             },
