@@ -1,0 +1,150 @@
+//! The victims: the frozen model under attack, in its kinds.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use evosafe_env::Environment;
+use evosafe_sandbox::Classifier;
+use evosafe_types::{FaultKind, JsonMap, REPLAY_CAVEAT, SIMULATED_CAVEAT, Task, ToolResult};
+
+use crate::VictimError;
+use crate::replay::{Recorded, ReplaySession, ReplayVictim};
+use crate::simulated::{Opening, SimulatedSession, SimulatedVictim, VictimMove};
+
+/// What became of a call, as the victim's session is told.
+#[derive(Debug, Clone)]
+pub struct Observation<'a> {
+    /// What the victim is shown.
+    pub delivered: &'a ToolResult,
+    /// What the environment answered, if the call was executed exactly as proposed.
+    pub live: Option<&'a ToolResult>,
+}
+
+/// A victim.
+#[derive(Debug)]
+pub enum Victim {
+    /// Recorded runs of a real model.
+    Replay(ReplayVictim),
+    /// A seeded behaviour profile.
+    Simulated(SimulatedVictim),
+}
+
+impl Victim {
+    /// Opens `replay:PATH` or `sim:NAME`. The environment's options say which attack is
+    /// run.
+    ///
+    /// # Errors
+    /// If there is no such victim, or nothing usable was recorded.
+    pub fn open(locator: &str, options: &JsonMap) -> Result<Self, VictimError> {
+        match locator.split_once(':') {
+            Some(("replay", path)) if !path.is_empty() => {
+                let attack = options.get("attack").and_then(|a| a.as_str());
+                Ok(Self::Replay(ReplayVictim::open(Path::new(path), attack)?))
+            }
+            Some(("sim", name)) => Ok(Self::Simulated(SimulatedVictim::embedded(name)?)),
+            _ => Err(VictimError::Unknown(locator.to_owned())),
+        }
+    }
+
+    /// Kind, name and content: the same for the same recordings wherever they lie.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Replay(victim) => victim.id(),
+            Self::Simulated(victim) => victim.id(),
+        }
+    }
+
+    /// Whether turns are recorded, so that only actions can be enforced.
+    #[must_use]
+    pub fn is_replay(&self) -> bool {
+        matches!(self, Self::Replay(_))
+    }
+
+    /// What must be said beside every number made with this victim.
+    #[must_use]
+    pub fn caveats(&self) -> &'static [&'static str] {
+        match self {
+            Self::Replay(_) => &[REPLAY_CAVEAT],
+            Self::Simulated(_) => &[SIMULATED_CAVEAT],
+        }
+    }
+
+    /// What was skipped or looks odd.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        match self {
+            Self::Replay(victim) => victim.notices().to_vec(),
+            Self::Simulated(_) => Vec::new(),
+        }
+    }
+
+    /// The flags that were recorded for a task.
+    #[must_use]
+    pub fn recorded(&self, task: &Task) -> Option<Recorded> {
+        match self {
+            Self::Replay(victim) => victim.recorded(task),
+            Self::Simulated(_) => None,
+        }
+    }
+
+    /// The quarantined classifier of this victim.
+    #[must_use]
+    pub fn classifier(&self) -> Classifier {
+        match self {
+            Self::Replay(_) => Classifier::Absent,
+            Self::Simulated(victim) => {
+                let victim = victim.clone();
+                Classifier::Answer(Arc::new(move |question, untrusted| {
+                    let answer = victim.classify(&question, &untrusted);
+                    Box::pin(async move { Ok(answer) })
+                }))
+            }
+        }
+    }
+
+    /// Starts an episode.
+    ///
+    /// # Errors
+    /// If this victim cannot run the task; the episode is unassessed.
+    pub fn session<'a>(
+        &'a self,
+        environment: &Environment,
+        task: &Task,
+        opening: &Opening<'_>,
+    ) -> Result<Session<'a>, (FaultKind, String)> {
+        match self {
+            Self::Replay(victim) => victim.session(task, opening.instruction).map(Session::Replay),
+            Self::Simulated(victim) => {
+                let script = environment.script(&task.id).ok_or_else(|| {
+                    let why = "simulated victims work in built-in domains only".to_owned();
+                    (FaultKind::Environment, why)
+                })?;
+                Ok(Session::Simulated(Box::new(victim.session(script, opening))))
+            }
+        }
+    }
+}
+
+/// A victim in an episode.
+#[derive(Debug)]
+pub enum Session<'a> {
+    /// Emits recorded turns.
+    Replay(ReplaySession<'a>),
+    /// Follows its profile.
+    Simulated(Box<SimulatedSession>),
+}
+
+impl Session<'_> {
+    /// The next move, given what became of the calls of the last one, in order.
+    pub fn next(&mut self, observations: &[Observation<'_>]) -> VictimMove {
+        match self {
+            Self::Replay(session) => session.next(observations),
+            Self::Simulated(session) => {
+                let delivered: Vec<ToolResult> =
+                    observations.iter().map(|o| o.delivered.clone()).collect();
+                session.next(&delivered)
+            }
+        }
+    }
+}
