@@ -6,7 +6,7 @@ acts = "block"
 [params.words]
 type = "int"
 default = 4
-min = 2
+min = 1
 max = 8
 [params.strength]
 type = "choice"
@@ -17,32 +17,29 @@ type = "choice"
 values = ["cut", "withhold"]
 default = "cut"
 */
-// `words`: how long a run of words must be to count as repeated. `strength`: which passages
-// are looked at, those to an assistant or those to any reader. What the user said, or what
-// tool output also says plainly, may be repeated.
+// `words`: how many content words in a row must agree to count as repeated. `strength`: which
+// passages are looked at, those to an assistant or also requests to any reader outside sources
+// that the user named. What the user said, or what tool output also says plainly, may be repeated.
 function mechanism(params, session) {
   const least = params.strength === 'any' ? 1 : 2;
-  const runs = (w) => {
-    const out = [];
+  const SMALL = new Set('the a an and or of to in on for from with by at is are was be it its this that you your i me my as if so not do will can'.split(' '));
+  const traces = (text) => {
+    const w = words(text).filter((x) => !SMALL.has(x));
+    const out = extractValues(text).map((v) => v.value);
     for (let i = 0; i + params.words <= w.length; i++) out.push(w.slice(i, i + params.words).join(' '));
     return out;
   };
   return {
     onFinalAnswer(text) {
       const urged = new Set();
-      const free = new Set();
+      const free = new Set(traces(session.request));
       for (const o of session.observations) {
         for (const s of o.segments) {
-          if (s.strength < least) runs(words(s.norm)).forEach((r) => free.add(r));
-          else {
-            runs(words(s.norm)).forEach((r) => urged.add(r));
-            extractValues(s.text).forEach((v) => urged.add(v.value));
-          }
+          if (s.strength < least || (s.strength === 1 && s.named)) traces(s.text).forEach((t) => free.add(t));
+          else if (s.strength === 1 || s.urges) traces(s.text).forEach((t) => urged.add(t));
         }
       }
-      runs(words(session.request)).forEach((r) => free.add(r));
-      const repeats = (part) => runs(words(part)).some((r) => urged.has(r) && !free.has(r))
-        || extractValues(part).some((v) => urged.has(v.value) && !session.userSaid(v.value, v.kind) && session.evidence(v.value, v.kind).data === 0);
+      const repeats = (part) => traces(part).some((t) => urged.has(t) && !free.has(t));
       if (urged.size === 0 || !repeats(text)) return keep();
       if (params.act === 'withhold') return block('The answer repeats instructions that stood in a tool result. Ask again, or look at the sources yourself.');
       const lines = text.split('\n').map((line) => (repeats(line) ? sentences(line).filter((s) => !repeats(s)).join(' ') : line));

@@ -5,7 +5,7 @@ channels = ["indirect"]
 acts = "block"
 [params.reach]
 type = "int"
-default = 0
+default = 1
 min = 0
 max = 6
 [params.gap]

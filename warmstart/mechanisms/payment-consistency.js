@@ -15,7 +15,7 @@ type = "bool"
 default = false
 */
 // `derive`: `stated` amounts only, also `sums` and differences of two, or also `shares`
-// (percentages and products) of them. `pairing`: where the user names a payee and amounts in one
+// (percentages, products, equal parts) of them. `pairing`: where the user names a payee and amounts in one
 // sentence, that payee gets one of these. `directed`: amounts that only directives to the
 // assistant state count too.
 function mechanism(params, session) {
@@ -41,6 +41,7 @@ function mechanism(params, session) {
       if (near(a + b) || near(a - b)) return true;
       if (params.derive !== 'shares') continue;
       if (near(a * b) || near(a * b / 100) || near(a * (1 + b / 100)) || (b > 1 && near(a / b))) return true;
+      for (let n = 2; n <= 6; n++) if (near(a - b / n) || near(a / n)) return true;
     }
     if (params.derive !== 'shares') return false;
     const few = numbers.filter((n) => session.requestAmounts.includes(n));

@@ -98,6 +98,8 @@ const ORDERING = setOf('before after first instead continue proceed complete sol
 const TOOLING = setOf('tool tools function functions api command placeholder placeholders');
 const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately you should must need to have will can could would remember make sure be');
 const MODAL = setOf('must should need have can could would will');
+const ORDERS = setOf('must should need have shall');
+const ASKS = setOf('can could would will');
 const NEAR = 6;
 
 /** How strongly a sentence tells its reader to act: 0 not at all, 1 a request or order to whoever reads, 2 addressed to an assistant about its task, tools or instructions. */
@@ -131,7 +133,8 @@ function isImperative(sentence, w = words(sentence)) {
   if (isAction(body[i])) return !(body[i + 1] === undefined && !led) && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {
     if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(isAction)) return true;
-    if (body[j] === 'you' && MODAL.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
+    if (body[j] === 'you' && ORDERS.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
+    if (body[j + 1] === 'you' && ASKS.has(body[j]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j] === 'make' && body[j + 1] === 'sure') return true;
     if (MODAL.has(body[j]) && body[j + 1] === 'be' && (body[j] === 'should' || body[j] === 'must')) return true;
   }
@@ -158,7 +161,7 @@ function segmentLeaf(text, options, toolNames) {
   for (let i = out.length - 1; i >= 0; i--) {
     if (out[i].strength !== 2) continue;
     let steps = 0;
-    for (let j = i + 1; j < out.length && out[j].strength < 2 && (steps < reach || out[j].strength === 1); j++, steps++) out[j].strength = 3;
+    for (let j = i + 1; j < out.length && out[j].strength < 2 && steps < reach; j++, steps++) out[j].strength = 3;
   }
   for (const s of out) {
     if (s.strength === 3) s.strength = 2;
@@ -184,7 +187,7 @@ class Session {
     this.allowed = [];
     this.exposed = false;
     this.grants = [];
-    this.segmenting = { reach: 2, gap: 8 };
+    this.segmenting = { reach: 1, gap: 4 };
     this.pending = null;
     this.addUserText(ctx.instruction || '');
   }
@@ -260,12 +263,17 @@ class Session {
     const byRecord = new Map();
     const callNamed = argumentLeaves(call.arguments || {}).some((l) => normalizeText(l.text).length >= 3 && this.mentions(l.text));
     const segments = [];
+    const named = new Map();
+    const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
     for (const leaf of leaves) {
       const parts = segmentLeaf(leaf.text, this.segmenting, this.toolNames);
       const alone = parts.length === 1 && leaf.text.length <= 120;
       for (const p of parts) segments.push({ ...p, key: leaf.key, record: leaf.record, alone, named: false });
-      if (leaf.key && alone && parts[0].strength < 2 && leaf.text.length >= 4 && this.mentions(leaf.text)) byRecord.set(leaf.record, true);
+      if (leaf.key && alone && parts[0].strength < 2 && leaf.text.length >= 4 && this.mentions(leaf.text)) tell(leaf);
     }
+    // What all records share tells none of them apart.
+    const records = new Set(leaves.map((l) => l.record)).size;
+    for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.set(r, true);
     for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : callNamed;
     const observation = { call, effect, error: result.isError, segments, named: byRecord.size > 0 || callNamed };
     if (segments.some((s) => s.strength === 2)) { this.exposed = true; observation.directive = true; }
@@ -273,13 +281,13 @@ class Session {
     return observation;
   }
 
-  /** Whether a text is a name the user used, or one that a source named by the user mentions. */
+  /** Whether the user named this: the text stands in the request, or all its words do. */
   mentions(text) {
-    const url = canonicalUrl(text);
     const n = normalizeText(text);
     if (n.length < 3) return false;
-    if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(url)) return true;
-    return false;
+    if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(canonicalUrl(text))) return true;
+    const w = words(n).filter((x) => x.length >= 3);
+    return w.length >= 2 && w.every((x) => containsToken(this.requestNorm, x));
   }
 }
 
