@@ -19,6 +19,7 @@ use crate::layout::{
     self, BEST_REF, EVENTS_REF, EVIDENCE_REF, LATEST_REF, candidate_ref, results_ref, run_ref,
 };
 use crate::pack::{self, Staging};
+use crate::repack;
 use crate::store::{self, CANDIDATE_TRAILER, RECORD_FILE, reference};
 
 /// Bytes of journal that go into one pack at most, so that memory stays flat.
@@ -90,6 +91,12 @@ impl Archive {
         for file in files {
             std::fs::remove_file(&file.path)
                 .map_err(|e| ArchiveError::io("remove", &file.path, e))?;
+        }
+        // Housekeeping: all is in git already, so its failure is not this call's.
+        let merged = repack::merge_small_packs(&self.layout)
+            .and_then(|merged| if merged { self.store.reopen(&self.layout) } else { Ok(()) });
+        if let Err(e) = merged {
+            self.notice(format!("small packs were not merged: {e}"));
         }
         Ok(())
     }

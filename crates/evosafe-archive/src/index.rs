@@ -204,6 +204,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_panic_in_sled_is_an_error() {
+        let caught = guarded::<()>(|| panic!("segment {}", 7));
+        assert_eq!(caught, Err("sled panicked: segment 7".to_owned()));
+    }
+
+    #[test]
     fn keys_survive_packing() {
         let key = EvidenceKey::of(&[b"k"]);
         assert_eq!(key_of(&raw_key(&key)), Some(key));

@@ -22,6 +22,7 @@ mod overlay;
 mod pack;
 mod records;
 mod reindex;
+mod repack;
 mod store;
 mod sweep;
 

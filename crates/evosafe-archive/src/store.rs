@@ -66,6 +66,14 @@ impl Store {
         Ok(Self { root, repo: Mutex::new(repo) })
     }
 
+    /// Opens the repository anew: what the old handle has mapped of removed packs is let go.
+    pub fn reopen(&self, layout: &Layout) -> Result<()> {
+        let fresh = open_repository(layout)
+            .map_err(|e| ArchiveError::git("open the repository", &self.root, e))?;
+        *self.repo.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
     /// Works with the repository; `action` is for the error message.
     pub fn with<T>(
         &self,

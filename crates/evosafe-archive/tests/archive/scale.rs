@@ -11,9 +11,10 @@ const EPISODES: u64 = 30_000;
 const FLUSH_EVERY: u64 = 180;
 const THREADS: u64 = 8;
 
-fn resident_mib() -> u64 {
+/// Memory of our own, without mapped files.
+fn own_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) >> 10
 }
 
@@ -44,7 +45,7 @@ fn thirty_thousand_episodes() {
         flushing += watch.elapsed().as_secs_f64();
         if start % (FLUSH_EVERY * 20) == 0 {
             let last = watch.elapsed().as_millis();
-            let rss = resident_mib();
+            let rss = own_mib();
             println!(
                 "{start}: recording {recording:.1} s, flushing {flushing:.1} s (last {last} ms), {rss} MiB"
             );
@@ -53,14 +54,14 @@ fn thirty_thousand_episodes() {
     drop(archive);
     let watch = Instant::now();
     let archive = Archive::open(dir.path()).expect("opens");
-    println!("open {} ms, {} MiB", watch.elapsed().as_millis(), resident_mib());
+    println!("open {} ms, {} MiB", watch.elapsed().as_millis(), own_mib());
     let timed = |what: &str, archive: &Archive| {
         let watch = Instant::now();
         for n in 0..EPISODES {
             assert!(archive.outcome(&key(n)).expect("reads").is_some());
         }
         let each = watch.elapsed().as_micros() / u128::from(EPISODES);
-        println!("{what}: outcome {each} us each, {} MiB", resident_mib());
+        println!("{what}: outcome {each} us each, {} MiB", own_mib());
         let watch = Instant::now();
         for n in (0..EPISODES).step_by(30) {
             assert!(archive.evidence(&key(n)).expect("reads").is_some());
@@ -75,10 +76,10 @@ fn thirty_thousand_episodes() {
     timed("reader", &reader);
     let watch = Instant::now();
     Archive::reindex(dir.path()).expect("rebuilds");
-    println!("reindex {} ms, {} MiB", watch.elapsed().as_millis(), resident_mib());
+    println!("reindex {} ms, {} MiB", watch.elapsed().as_millis(), own_mib());
     let watch = Instant::now();
     let report = Archive::fsck(dir.path(), &|_| Err("none".to_owned())).expect("checks");
-    println!("fsck {} ms, {} MiB", watch.elapsed().as_millis(), resident_mib());
+    println!("fsck {} ms, {} MiB", watch.elapsed().as_millis(), own_mib());
     assert_eq!(report.problems, []);
     let size = |path: &str| {
         let output =
