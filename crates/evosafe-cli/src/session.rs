@@ -32,8 +32,9 @@ pub fn open_archive(path: &Path, printer: Printer) -> Result<Arc<Archive>> {
 
 /// The harness runtime. The first use on a machine compiles it.
 pub fn sandbox(cache: &Path, printer: Printer) -> Result<Sandbox> {
-    let options = SandboxOptions { cache_dir: Some(cache.join("sandbox")) };
-    if !Sandbox::is_cached(&options) {
+    let folder = cache.join("sandbox");
+    let options = SandboxOptions { cache_dir: Some(folder.clone()) };
+    if !folder.exists() {
         printer.note("compiling the harness runtime (once, a few seconds)");
     }
     Ok(Sandbox::new(&options)?)

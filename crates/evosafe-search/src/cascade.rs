@@ -52,17 +52,6 @@ pub struct CascadeReport {
     pub saved: u64,
 }
 
-impl CascadeReport {
-    /// Why it was stopped, if it was.
-    #[must_use]
-    pub fn stopped(&self) -> Option<&str> {
-        self.stages.iter().find_map(|(_, outcome)| match outcome {
-            StageOutcome::Stopped { reason, .. } => Some(reason.as_str()),
-            StageOutcome::Passed { .. } => None,
-        })
-    }
-}
-
 /// Runs candidates through stages 0 to 3.
 #[derive(Clone)]
 pub struct Cascade {
@@ -94,7 +83,11 @@ impl Cascade {
         let check = self.sandbox.check(bundle).await;
         let harness = match self.sandbox.prepare(bundle) {
             Ok(harness) if check.passed() => harness,
-            Ok(_) => return Ok(self.stop(report, Stage::Static, None, check.to_string())),
+            Ok(_) => {
+                let findings: Vec<String> =
+                    check.findings.iter().map(ToString::to_string).collect();
+                return Ok(self.stop(report, Stage::Static, None, findings.join("; ")));
+            }
             Err(error) => return Ok(self.stop(report, Stage::Static, None, error.to_string())),
         };
         report

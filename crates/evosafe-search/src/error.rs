@@ -17,9 +17,6 @@ pub enum SearchError {
     /// A bundle is wrong.
     #[error(transparent)]
     Bundle(#[from] evosafe_spec::BundleError),
-    /// A mechanism of the warm-start library is wrong.
-    #[error(transparent)]
-    Mechanism(#[from] evosafe_spec::MechanismError),
     /// The environment failed to start.
     #[error(transparent)]
     Environment(#[from] EnvError),

@@ -132,17 +132,6 @@ impl Evaluator {
         self.cancel.is_cancelled()
     }
 
-    /// The task of that name.
-    #[must_use]
-    pub fn task(&self, id: &TaskId) -> Option<&Task> {
-        self.tasks.get(id)
-    }
-
-    /// All tasks, by name.
-    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
-        self.tasks.values()
-    }
-
     /// Key of the evidence of `candidate` on `task`.
     #[must_use]
     pub fn key(&self, candidate: &CandidateId, task: &TaskId) -> EvidenceKey {

@@ -3,6 +3,7 @@
 mod analyzer;
 mod cascade;
 mod clock;
+mod commit;
 mod compare;
 pub mod criticizer;
 mod designer;
@@ -11,9 +12,11 @@ mod evaluate;
 mod evaluator;
 pub mod mining;
 mod promotion;
+mod review;
 mod rng;
 mod run;
 mod search;
+mod summary;
 
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
 pub use compare::{COVERAGE_FLOOR, Paired, pair, uncovered};
@@ -22,4 +25,5 @@ pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
 pub use evaluator::{EventSink, Verdict, score};
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, find};
-pub use search::{SearchConfig, SearchSummary, search};
+pub use search::{SearchConfig, search};
+pub use summary::SearchSummary;

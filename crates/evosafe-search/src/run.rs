@@ -1,7 +1,7 @@
 //! What identifies a search, and the record of it in the archive.
 
 use evosafe_spec::{Plan, Split};
-use evosafe_types::{CandidateId, ContentHash, RunId, TaskId};
+use evosafe_types::{CandidateId, ContentHash, EvidenceInputs, EvidenceKey, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,6 +40,22 @@ pub struct RunIdentity {
 }
 
 impl RunIdentity {
+    /// Key of the evidence of `candidate` on `task` in the environment and with the victim
+    /// of this search.
+    #[must_use]
+    pub fn evidence_key(&self, candidate: &CandidateId, task: &TaskId) -> EvidenceKey {
+        EvidenceInputs {
+            candidate,
+            runtime: &self.runtime,
+            victim: &self.victim,
+            environment: &self.environment,
+            task,
+            seed: 0,
+            agent_loop: &self.agent_loop,
+        }
+        .key()
+    }
+
     /// The id of the search.
     #[must_use]
     pub fn id(&self) -> RunId {

@@ -6,35 +6,30 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use evosafe_agent::{Agent, Victim};
-use evosafe_archive::{Archive, ResultKind, ResultRecord};
+use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_spec::{Mechanism, Plan, Split};
 use evosafe_types::{
-    Budget, Bundle, CandidateId, ContentHash, Event, Evidence, RunId, Score, Spent,
-    Stage, Task,
+    Budget, Bundle, ContentHash, Event, Evidence, RunId, Spent, Stage, Task,
 };
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
-use crate::analyzer::{self, Failures};
 use crate::cascade::{Cascade, CascadeReport, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
-use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict, score};
+use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord};
+use crate::summary::SearchSummary;
 
 /// What a search is made of.
 pub struct SearchConfig {
     /// The validated specification.
     pub plan: Plan,
-    /// `spec.toml` as read.
-    pub spec_toml: String,
     /// The environment, started with the train tasks only.
     pub environment: Arc<Environment>,
     /// Train tasks.
@@ -69,39 +64,6 @@ pub struct SearchConfig {
     pub sink: EventSink,
 }
 
-/// What a search reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchSummary {
-    /// The search.
-    pub run: RunId,
-    /// The winner.
-    pub best: CandidateId,
-    /// Its search score.
-    pub search: Score,
-    /// Its wide score.
-    pub wide: Score,
-    /// H0's search score.
-    pub h0_search: Score,
-    /// H0's wide score.
-    pub h0_wide: Score,
-    /// Candidates evaluated, seeds included.
-    pub candidates: u32,
-    /// Proposals the Criticizer kept out.
-    pub rejected: u32,
-    /// Episodes run by this process.
-    pub episodes_run: u64,
-    /// Episodes taken from the archive.
-    pub episodes_reused: u64,
-    /// Episodes of search prefixes that the cascade made unnecessary.
-    pub episodes_saved: u64,
-    /// Episodes without a verdict.
-    pub unassessed: u64,
-    /// Wall-clock seconds of this process.
-    pub elapsed_s: f64,
-    /// Why it ended.
-    pub reason: String,
-}
-
 /// A search under way.
 pub(crate) struct Search {
     pub(crate) config: SearchConfig,
@@ -112,11 +74,11 @@ pub(crate) struct Search {
     pub(crate) members: Vec<Member>,
     pub(crate) h0_traces: Vec<Evidence>,
     pub(crate) criticizer: Option<Criticizer>,
-    known: BTreeSet<ContentHash>,
-    spent: Spent,
-    watch: Stopwatch,
-    rejected: u32,
-    saved: u64,
+    pub(crate) known: BTreeSet<ContentHash>,
+    pub(crate) spent: Spent,
+    pub(crate) watch: Stopwatch,
+    pub(crate) rejected: u32,
+    pub(crate) saved: u64,
 }
 
 /// Runs a search to its end.
@@ -162,7 +124,7 @@ impl Search {
         let record = RunRecord {
             format: RUN_FORMAT,
             name: config.plan.name.clone(),
-            spec_toml: config.spec_toml.clone(),
+            spec_toml: config.plan.spec_toml.clone(),
             spec_md: config.plan.spec_md.clone(),
             victim_locator: config.victim_locator.clone(),
             environment_version: config.environment.version().to_owned(),
@@ -209,7 +171,7 @@ impl Search {
     }
 
     async fn go(&mut self) -> Result<SearchSummary, SearchError> {
-        let found = self.config.archive.evidence_paid_by(&self.run)?;
+        let found = self.evidence_found()?;
         self.evaluator.emit(
             &Event::SearchStarted {
                 run: self.run.clone(),
@@ -236,11 +198,22 @@ impl Search {
         self.finish(best, reason)
     }
 
+    /// Episodes of this search that the archive has.
+    fn evidence_found(&self) -> Result<u64, SearchError> {
+        let archive = &self.config.archive;
+        let mut found = 0;
+        for key in archive.evidence_keys()? {
+            let paid_by = archive.outcome(&key)?.map(|(_, by)| by);
+            found += u64::from(paid_by.as_ref() == Some(&self.run));
+        }
+        Ok(found)
+    }
+
     /// H0 on the whole wide prefix: the reference of everything.
     async fn reference(&mut self) -> Result<(), SearchError> {
         let h0 = self.config.seeds[0].clone();
         self.reserve(&h0, Stage::Wide)?;
-        self.propose_event(&h0, "seed")?;
+        self.propose(&h0, "seed")?;
         let report = self.cascade.run(&h0).await?;
         let wide = self.cascade.wide(&h0).await?;
         self.cascade.reference = Arc::new(wide.clone());
@@ -265,6 +238,7 @@ impl Search {
             self.config.seed,
             self.config.library.clone(),
             self.config.victim.is_replay(),
+            self.config.plan.limits.clone(),
         );
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
         let (mut slot, mut idle) = (0, 0);
@@ -348,7 +322,7 @@ impl Search {
                 Err(error) => return Err(error),
             }
             let edit = if proposal.is_some() { bundle.manifest.edit.as_str() } else { "seed" };
-            self.propose_event(&bundle, edit)?;
+            self.propose(&bundle, edit)?;
             let cascade = self.cascade.clone();
             let job = bundle.clone();
             running.push((
@@ -403,114 +377,6 @@ impl Search {
     fn settle(&mut self, report: &CascadeReport) {
         self.spent.episodes = self.spent.episodes.saturating_sub(report.saved);
         self.saved += report.saved;
-    }
-
-    fn propose_event(&mut self, bundle: &Bundle, edit: &str) -> Result<(), SearchError> {
-        let id = bundle.id();
-        let files = evosafe_spec::bundle_to_files(bundle);
-        let message = format!("{} {}\n\n{edit}\n", id.short(), bundle.manifest.name);
-        let fresh = self.config.archive.candidate_files(&id)?.is_none();
-        self.config.archive.put_candidate(&files, &id, &bundle.manifest.parents, &message)?;
-        self.evaluator.emit(
-            &Event::Proposed {
-                candidate: id,
-                name: bundle.manifest.name.clone(),
-                edit: edit.to_owned(),
-            },
-            fresh,
-        )
-    }
-
-    /// Enters a finished cascade into the archive and the list of members.
-    fn commit(&mut self, bundle: &Bundle, report: CascadeReport) -> Result<(), SearchError> {
-        self.known.insert(bundle.behaviour());
-        for (stage, outcome) in &report.stages {
-            let body = json!({ "stage": stage, "outcome": outcome });
-            let fresh = self.result(&report.candidate, ResultKind::Stage, body)?;
-            self.evaluator.emit(
-                &Event::StageFinished {
-                    candidate: report.candidate.clone(),
-                    stage: *stage,
-                    outcome: outcome.clone(),
-                },
-                fresh,
-            )?;
-        }
-        let failures = self.note(&report.candidate, &report.verdicts)?;
-        self.record.candidates.push(report.candidate.clone());
-        self.members.push(Member {
-            id: report.candidate,
-            bundle: bundle.clone(),
-            score: report.search.unwrap_or_else(|| score(&report.verdicts)),
-            wide: None,
-            failures,
-            searched: report.search.is_some(),
-            eligible: false,
-        });
-        self.save_record()
-    }
-
-    pub(crate) fn note(
-        &self,
-        candidate: &CandidateId,
-        verdicts: &[Verdict],
-    ) -> Result<Failures, SearchError> {
-        let failures =
-            analyzer::analyse(&self.evaluator, candidate, verdicts, &self.cascade.reference)?;
-        if !verdicts.is_empty() {
-            let body = json!({
-                "tasks": verdicts.len(), "text": failures.note(), "failures": failures,
-            });
-            self.result(candidate, ResultKind::Note, body)?;
-        }
-        Ok(failures)
-    }
-
-    pub(crate) fn result(
-        &self,
-        candidate: &CandidateId,
-        kind: ResultKind,
-        body: serde_json::Value,
-    ) -> Result<bool, SearchError> {
-        let record = ResultRecord { kind, run: Some(self.run.clone()), body };
-        Ok(self.config.archive.append_result(candidate, &record)?)
-    }
-
-    pub(crate) fn save_record(&self) -> Result<(), SearchError> {
-        Ok(self.config.archive.put_run(&self.run, &self.record.to_value())?)
-    }
-
-    fn finish(&mut self, best: usize, reason: String) -> Result<SearchSummary, SearchError> {
-        let winner = &self.members[best];
-        let h0 = &self.members[0];
-        self.record.best = Some(winner.id.clone());
-        self.record.ended = Some(reason.clone());
-        self.save_record()?;
-        self.evaluator.emit(
-            &Event::SearchFinished {
-                run: self.run.clone(),
-                best: winner.id.clone(),
-                reason: reason.clone(),
-            },
-            true,
-        )?;
-        let counters = &self.evaluator.counters;
-        Ok(SearchSummary {
-            run: self.run.clone(),
-            best: winner.id.clone(),
-            search: winner.score,
-            wide: winner.wide.unwrap_or(winner.score),
-            h0_search: h0.score,
-            h0_wide: h0.wide.unwrap_or(h0.score),
-            candidates: u32::try_from(self.members.len()).unwrap_or(u32::MAX),
-            rejected: self.rejected,
-            episodes_run: counters.run.load(Ordering::Relaxed),
-            episodes_reused: counters.reused.load(Ordering::Relaxed),
-            episodes_saved: self.saved,
-            unassessed: counters.unassessed.load(Ordering::Relaxed),
-            elapsed_s: self.watch.elapsed().as_secs_f64(),
-            reason,
-        })
     }
 }
 

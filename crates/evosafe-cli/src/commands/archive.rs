@@ -12,7 +12,7 @@ use super::Context;
 pub fn fsck(cx: &Context<'_>) -> Result<ExitCode> {
     let report = Archive::fsck(&cx.archive, &candidate_id)?;
     cx.printer.result(&report.to_string(), &report)?;
-    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Recomputes a candidate's id from its files.

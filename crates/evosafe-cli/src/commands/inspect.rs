@@ -126,15 +126,15 @@ pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Res
     let (_, record) = session::find_run(&archive, run)?;
     let id = session::candidate(&archive, &record, name)?;
     let task = TaskId::new(task);
-    let found = archive.evidence_of(&id, &task)?;
-    let Some(evidence) = found.last() else {
+    let key = record.identity.evidence_key(&id, &task);
+    let Some(evidence) = archive.evidence(&key)? else {
         bail!(
             "candidate {} has no episode of task `{task}` in this archive{}",
             id.short(),
             nearest(&record, task.as_str())
         );
     };
-    let text = evosafe_report::trace_text(evidence);
+    let text = evosafe_report::trace_text(&evidence);
     let value = json!({
         "key": evidence.key, "candidate": id, "task": task, "family": evidence.family,
         "outcome": evidence.outcome, "transcript": evidence.transcript,

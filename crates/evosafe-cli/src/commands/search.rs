@@ -44,7 +44,6 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
         let train = session::select(&tasks, &split.train);
         let environment = Arc::new(Environment::start(&settings, Some(&split.train)).await?);
         let result = evosafe_search::search(SearchConfig {
-            spec_toml: plan.spec_toml.clone(),
             budget: plan.budget.clone(),
             environment: Arc::clone(&environment),
             tasks: train,

@@ -1,8 +1,12 @@
 //! The Criticizer (paper section 4.5, design section 6): does any rule depend on a literal
 //! of the benchmark, and does it still hold when the attacker renames, moves or rephrases?
 
+pub mod probe;
 pub mod rename;
+mod review;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod static_analysis;
 pub mod vocabulary;
+
+pub use review::{Criticizer, MAX_OVERBLOCKED, MAX_SLIPPING, MIN_TRIED, Verdict};

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evosafe_spec::{Channel, Mechanism};
-use evosafe_types::{
-    ABI_VERSION, CandidateId, HarnessLimits, Language, Manifest, MechanismUse, Origin,
-};
+use evosafe_spec::{Channel, Lineage, Mechanism, Part};
+use evosafe_types::{CandidateId, MechanismUse, Origin};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -25,6 +23,7 @@ pub struct Draft {
     pub operator: Operator,
     pub touched: Vec<String>,
     pub edit: String,
+    pub hypothesis: String,
 }
 
 impl Designer {
@@ -43,28 +42,27 @@ impl Designer {
         let mut parents = vec![parent.id.clone()];
         parents.extend(mate.filter(|id| *id != parent.id));
         let edit = format!("{}: {what}", operator.as_str());
-        Some(Draft { genome, parents, operator, touched, edit })
+        let hypothesis = hypothesis(operator, parent);
+        Some(Draft { genome, parents, operator, touched, edit, hypothesis })
     }
 
     pub(super) fn compose(&self, draft: Draft) -> Result<Proposal, SearchError> {
-        let mut parts = Vec::new();
+        let mut parts: Vec<Part<'_>> = Vec::new();
         for used in &draft.genome {
             let mechanism = self.library.get(&used.name).ok_or_else(|| {
                 SearchError::Unusable(format!("mechanism {} is not in the library", used.name))
             })?;
-            parts.push((mechanism.clone(), used.clone()));
+            parts.push((mechanism, used.params.clone()));
         }
-        let manifest = Manifest {
-            abi: ABI_VERSION,
-            language: Language::Javascript,
+        let lineage = Lineage {
             name: draft.genome.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join("+"),
             parents: draft.parents,
             origin: Origin::Designer(self.kind.as_str().to_owned()),
             edit: draft.edit,
-            limits: HarnessLimits::default(),
-            mechanisms: draft.genome,
+            hypothesis: draft.hypothesis,
+            limits: self.limits.clone(),
         };
-        let bundle = evosafe_spec::compose(&parts, manifest)?;
+        let bundle = evosafe_spec::compose(&parts, &lineage)?;
         Ok(Proposal { bundle, operator: draft.operator, touched: draft.touched })
     }
 
@@ -260,4 +258,28 @@ fn describe_change(mechanism: &Mechanism, old: &MechanismUse, new: &MechanismUse
         }
     }
     format!("{} unchanged", mechanism.name)
+}
+
+/// Why the edit should help: where the parent fails, from the Analyzer.
+fn hypothesis(operator: Operator, parent: &Member) -> String {
+    let f = &parent.failures;
+    format!(
+        "Parent {} lets {} of {} attacks through and costs {} benign tasks and {} user goals under attack. {} should {}.",
+        parent.id.short(),
+        f.attacks_through,
+        f.attacks_open_in_h0,
+        f.benign_lost,
+        f.goals_lost_under_attack,
+        match operator {
+            Operator::Add | Operator::Cross | Operator::Mine => "Adding a check",
+            Operator::Drop => "Removing a check",
+            Operator::Tune => "Another threshold",
+            Operator::Replace => "Another check in its place",
+        },
+        match operator {
+            Operator::Add | Operator::Cross | Operator::Mine => "close what is left open",
+            Operator::Drop => "give back lost work without opening attacks",
+            Operator::Tune | Operator::Replace => "move the trade-off between the two",
+        }
+    )
 }

@@ -8,8 +8,8 @@ mod params;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evosafe_spec::{Acts, Mechanism};
-use evosafe_types::{Bundle, CandidateId, ContentHash, Evidence, Score};
+use evosafe_spec::Mechanism;
+use evosafe_types::{Bundle, CandidateId, ContentHash, Evidence, HarnessLimits, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -17,7 +17,7 @@ use crate::analyzer::Failures;
 use crate::rng;
 
 pub use bandit::Bandit;
-pub use front::{merit, pareto_front};
+pub use front::merit;
 
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;
@@ -121,6 +121,7 @@ pub struct Designer {
     library: BTreeMap<String, Mechanism>,
     usable: Vec<String>,
     bandit: Bandit,
+    limits: HarnessLimits,
 }
 
 /// All that an edit may look at: train material only.
@@ -145,14 +146,15 @@ impl Designer {
         seed: u64,
         library: Vec<Mechanism>,
         action_level_only: bool,
+        limits: HarnessLimits,
     ) -> Self {
         let usable = library
             .iter()
-            .filter(|m| !action_level_only || m.acts == Acts::Block)
+            .filter(|m| !action_level_only || m.acts.measured_by_replay())
             .map(|m| m.name.clone())
             .collect();
         let library = library.into_iter().map(|m| (m.name.clone(), m)).collect();
-        Self { kind, seed, library, usable, bandit: Bandit::default() }
+        Self { kind, seed, library, usable, bandit: Bandit::default(), limits }
     }
 
     /// Learns from an evaluated proposal. Called at batch boundaries only, in
@@ -213,6 +215,7 @@ impl Designer {
                 .cloned()
                 .collect(),
             edit,
+            hypothesis: "The same edit without what the Criticizer flagged.".to_owned(),
         })
         .map(Some)
     }

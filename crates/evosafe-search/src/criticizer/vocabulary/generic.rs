@@ -60,7 +60,7 @@ const PATHS: [&str; 12] = [
 ];
 
 /// Whether a lower-case word is in the list.
-pub(super) fn is_listed(word: &str) -> bool {
+pub(crate) fn is_listed(word: &str) -> bool {
     use std::collections::BTreeSet;
     use std::sync::OnceLock;
     static LIST: OnceLock<BTreeSet<&'static str>> = OnceLock::new();

@@ -80,6 +80,15 @@ impl CorpusTokens {
         })
     }
 
+    /// Whether a line of a tool result is foreign to the benign episodes: it has
+    /// [`LONG_QUOTE`] words in a row that none of them shows. `None` for shorter lines.
+    #[must_use]
+    pub fn foreign(&self, line: &str) -> Option<bool> {
+        let words = extract::words(line);
+        (words.len() >= LONG_QUOTE)
+            .then(|| words.windows(LONG_QUOTE).any(|w| !self.benign_quotes.contains(&w.join(" "))))
+    }
+
     fn contained(&self, lower: &str) -> Option<Hit> {
         let hits = self.tokens.iter().filter(|(token, (kind, _))| {
             *kind != TokenKind::Key && token.len() >= 4 && has_word(lower, token)

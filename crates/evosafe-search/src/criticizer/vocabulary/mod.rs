@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use extract::words;
+pub(crate) use generic::is_listed as is_common;
 pub use lookup::{Hit, How};
 
 /// Episodes in which a pair of words must occur, among attacks only, to count as attack
@@ -98,6 +99,8 @@ pub struct CorpusTokens {
     attack_bigrams: BTreeSet<String>,
     /// [`LONG_QUOTE`] words in a row that only attacks use.
     attack_quotes: BTreeSet<String>,
+    /// [`LONG_QUOTE`] words in a row of benign texts.
+    benign_quotes: BTreeSet<String>,
     /// Telling numbers of arguments.
     numbers: Vec<f64>,
 }
@@ -304,6 +307,10 @@ impl Builder {
                 if two.iter().all(|w| !generic_in_attack(w)) {
                     tally(&mut pairs, two.join(" "));
                 }
+            }
+            if used.benign > 0 {
+                let quotes = words.windows(LONG_QUOTE).map(|long| long.join(" "));
+                corpus.benign_quotes.extend(quotes);
             }
             for long in words.windows(LONG_QUOTE) {
                 tally(&mut quotes, long.join(" "));

@@ -1,0 +1,93 @@
+//! What a search writes to the archive as it goes.
+
+use evosafe_archive::{ResultKind, ResultRecord};
+use evosafe_types::{Bundle, CandidateId, Event};
+use serde_json::json;
+
+use crate::SearchError;
+use crate::analyzer::{self, Failures};
+use crate::cascade::CascadeReport;
+use crate::designer::Member;
+use crate::evaluator::{Verdict, score};
+use crate::search::Search;
+
+impl Search {
+    /// Enters a bundle; says whether it is new to the archive.
+    pub(crate) fn enter(&self, bundle: &Bundle, edit: &str) -> Result<bool, SearchError> {
+        let id = bundle.id();
+        let archive = &self.config.archive;
+        if archive.has_candidate(&id)? {
+            return Ok(false);
+        }
+        let files = evosafe_spec::bundle_to_files(bundle);
+        let message = format!("{} {}\n\n{edit}\n", id.short(), bundle.manifest.name);
+        archive.put_candidate(&files, &id, &bundle.manifest.parents, &message)?;
+        Ok(true)
+    }
+
+    /// Enters a bundle and says that it will be evaluated.
+    pub(crate) fn propose(&self, bundle: &Bundle, edit: &str) -> Result<(), SearchError> {
+        let fresh = self.enter(bundle, edit)?;
+        let (candidate, name) = (bundle.id(), bundle.manifest.name.clone());
+        self.evaluator.emit(&Event::Proposed { candidate, name, edit: edit.to_owned() }, fresh)
+    }
+
+    /// Enters a finished cascade into the archive and the list of members.
+    pub(crate) fn commit(&mut self, bundle: &Bundle, report: CascadeReport) -> Result<(), SearchError> {
+        self.known.insert(bundle.behaviour());
+        for (stage, outcome) in &report.stages {
+            let body = json!({ "stage": stage, "outcome": outcome });
+            let fresh = self.result(&report.candidate, ResultKind::Stage, body)?;
+            self.evaluator.emit(
+                &Event::StageFinished {
+                    candidate: report.candidate.clone(),
+                    stage: *stage,
+                    outcome: outcome.clone(),
+                },
+                fresh,
+            )?;
+        }
+        let failures = self.note(&report.candidate, &report.verdicts)?;
+        self.record.candidates.push(report.candidate.clone());
+        self.members.push(Member {
+            id: report.candidate,
+            bundle: bundle.clone(),
+            score: report.search.unwrap_or_else(|| score(&report.verdicts)),
+            wide: None,
+            failures,
+            searched: report.search.is_some(),
+            eligible: false,
+        });
+        self.save_record()
+    }
+
+    pub(crate) fn note(
+        &self,
+        candidate: &CandidateId,
+        verdicts: &[Verdict],
+    ) -> Result<Failures, SearchError> {
+        let failures =
+            analyzer::analyse(&self.evaluator, candidate, verdicts, &self.cascade.reference)?;
+        if !verdicts.is_empty() {
+            let body = json!({
+                "tasks": verdicts.len(), "text": failures.note(), "failures": failures,
+            });
+            self.result(candidate, ResultKind::Note, body)?;
+        }
+        Ok(failures)
+    }
+
+    pub(crate) fn result(
+        &self,
+        candidate: &CandidateId,
+        kind: ResultKind,
+        body: serde_json::Value,
+    ) -> Result<bool, SearchError> {
+        let record = ResultRecord { kind, run: Some(self.run.clone()), body };
+        Ok(self.config.archive.append_result(candidate, &record)?)
+    }
+
+    pub(crate) fn save_record(&self) -> Result<(), SearchError> {
+        Ok(self.config.archive.put_run(&self.run, &self.record.to_value())?)
+    }
+}

@@ -1,0 +1,33 @@
+//! Review of a proposal before any episode is spent on it.
+
+use evosafe_archive::ResultKind;
+use evosafe_types::{Bundle, DropReason, Event};
+
+use crate::SearchError;
+use crate::search::Search;
+
+impl Search {
+    /// The mechanisms to take out if the Criticizer flags the bundle (none, where it cannot
+    /// tell which), or `None` if it lets it pass. Candidate and verdict are archived either
+    /// way: what was refused, and why, is part of the search.
+    pub(crate) async fn review(
+        &mut self,
+        bundle: &Bundle,
+    ) -> Result<Option<Vec<String>>, SearchError> {
+        let Some(criticizer) = &self.criticizer else { return Ok(None) };
+        let harness = self.cascade.sandbox.prepare(bundle).ok();
+        let verdict = criticizer.review(bundle, harness.as_ref()).await;
+        let id = bundle.id();
+        let edit = bundle.manifest.edit.clone();
+        self.enter(bundle, &edit)?;
+        let body = serde_json::to_value(&verdict)
+            .map_err(|e| SearchError::Internal(format!("a verdict does not serialise: {e}")))?;
+        let fresh = self.result(&id, ResultKind::Verdict, body)?;
+        if !verdict.flagged {
+            return Ok(None);
+        }
+        let dropped = Event::Dropped { candidate: id, edit, reason: DropReason::Criticizer };
+        self.evaluator.emit(&dropped, fresh)?;
+        Ok(Some(verdict.mechanisms))
+    }
+}
