@@ -20,7 +20,8 @@ default = false
 // named source may lead on (a message names a page, the page an address). `trust`: which of its
 // sentences supply values; `facts` = those that ask nobody to act, `requests` = all but those to
 // the assistant, `asked` = requests too, as far as the user says to go by the source: to follow it
-// (all values), or to act on its details (all but destinations); what it leads to gives facts only. `effects`: where the user says to
+// (all values), or to act on its details (all but destinations); what it leads to gives facts only.
+// An address quoted in a longer text is content; a link is not. `effects`: where the user says to
 // follow it, what it asks for also counts as asked by the user.
 function mechanism(params, session) {
   const vouched = [];                                       // {segments, depth}
@@ -29,12 +30,14 @@ function mechanism(params, session) {
   const delegation = () => {
     const t = session.requestNorm;
     if (/\b(?:follow|do|perform|execute|complete|carry out|handle|process|take care of|work through)\b[^.!?]{0,40}\b(?:instructions?|actions?|tasks?|to-?dos?|steps|requests?|everything|items)\b(?! in the order)/.test(t)) return 2;
+    if (/\b(?:instructions?|tasks?|to-?dos?|requests?)\b[^!?]{0,60}\b(?:follow|do|complete|finish|handle|execute) (?:them|it|these|those|this)\b/.test(t)) return 2;
     if (/\bwhat(?:ever)? (?:it|he|she|they) (?:says?|asks?|wants?)\b/.test(t)) return 2;
     return /\baccordingly\b|\bas (?:described|specified|instructed|requested|written|stated|explained)\b|\b(?:details?|information|info) (?:are |is )?(?:in|on|from)\b|\baccording to\b/.test(t) ? 1 : 0;
   };
   const trusted = (segment, claim, depth) => {
     if (segment.strength === 0 || params.trust === 'requests') return segment.strength < 2;
     if (segment.strength === 2 || params.trust === 'facts' || depth > 0) return false;
+    if (!claim.whole && (claim.kind === 'email' || claim.kind === 'iban')) return true;
     return delegation() === 2 || (delegation() === 1 && !DESTINATIONS.includes(claim.kind));
   };
   session.grants.push((call, claim) => {

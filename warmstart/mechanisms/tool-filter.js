@@ -17,7 +17,7 @@ function mechanism(params, session) {
     begin(ctx) {
       if (!ctx.instruction) return [];
       if (params.delegating && /\b(?:follow|do|perform|execute|complete|carry out)\b[^.!?]{0,60}\b(?:instructions?|actions?|tasks?|to-?dos?|steps|everything)\b/i.test(ctx.instruction)) return [];
-      return session.toolNames.filter((name) => {
+      return Array.from(session.tools.keys()).filter((name) => {
         const { read, classes } = session.tools.get(name).effect;
         if (read || (classes.size === 0 && params.keep_unclear)) return false;
         return !Array.from(classes).some((c) => session.requestClasses.has(c));

@@ -341,11 +341,26 @@ function looksLikeYaml(text) {
   return /^(?:- )?[A-Za-z_][\w ]{0,30}:(?: |$)/.test(first) && first.length < 400 ? /^(?:- )?[a-z_]\w*:(?: |$)/.test(first) : /^- /.test(first);
 }
 
+const HTML_TAGS = new Set('a abbr article aside b blockquote body br button caption code dd details div dl dt em fieldset figure footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input label legend li link main meta nav ol option p pre script section select small span strong style sub summary sup svg table tbody td textarea tfoot th thead title tr u ul video'.split(' '));
+const INLINE_TAGS = new Set('a abbr b code em i label small span strong sub sup u'.split(' '));
+
+/** HTML as text: a line for each block, link targets behind their text. Other text is left alone, tags of no HTML too. */
+function htmlText(text) {
+  if (!/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
+  return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]*)([^<>]*)>/g, (all, slash, tag, rest) => {
+    const name = tag.toLowerCase();
+    if (!HTML_TAGS.has(name)) return all;
+    const target = /\b(?:href|src|action|alt|title|placeholder|aria-label)\s*=\s*["']([^"']{1,500})["']/i.exec(rest);
+    const shown = target !== null && slash === '' ? ` ${target[1]} ` : '';
+    return INLINE_TAGS.has(name) ? shown : `\n${shown}\n`;
+  }).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#0?39;|&apos;/g, "'").replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&').replace(/[ \t]*\n\s*/g, '\n');
+}
+
 /** Leaves of any tool output. Text without structure is one leaf with an empty key. */
 function resultLeaves(content) {
   const text = stripInvisible(content).slice(0, LIMITS.text);
   const parsed = /^\s*[[{(]/.test(text) ? parseLiteral(text) : undefined;
   if (parsed !== undefined && typeof parsed === 'object' && parsed !== null) return argumentLeaves(parsed);
   if (looksLikeYaml(text)) return yamlLeaves(text);
-  return text.trim() === '' ? [] : [{ path: '', key: '', record: 0, text }];
+  return text.trim() === '' ? [] : [{ path: '', key: '', record: 0, text: htmlText(text) }];
 }

@@ -41,6 +41,7 @@ const verbClasses = (word) => VERB_CLASSES.get(stem(word)) || [];
 const NOUN_OR_VERB = setOf('email mail message post comment contact text book order charge trade transfer refund deposit rent share schedule record fork star change update answer forward set plan tip report notice broadcast mark upload');
 const BEFORE_VERB = setOf('and then to please also you now or just kindly not');
 const AFTER_VERB = setOf('a an the this that these those my our your his her him them me it us all every each everyone any one two three there some');
+const ASKING = setOf('request place issue make submit leave post write');
 const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
 
 /** Classes of effect a text asks for: verbs in base form, or in passive after `be`. */
@@ -52,7 +53,8 @@ function requestedClasses(text) {
       const base = VERB_CLASSES.has(x) ? x : (w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed') ? stem(x) : '';
       if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
       const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || /^\d+$/.test(y));
-      if (NOUN_OR_VERB.has(x) && !first && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
+      const asked = w.slice(Math.max(0, i - 4), i).some((y) => ASKING.has(y));   // request a refund, place the order
+      if (NOUN_OR_VERB.has(x) && !first && !asked && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
       verbClasses(base).forEach((c) => out.add(c));
     });
     if (w.some((x) => /^reserv(?:e|ation|ations)$|^bookings?$/.test(x))) out.add('reserve');
@@ -103,8 +105,9 @@ const ASKS = setOf('can could would will');
 const NEAR = 6;
 
 /** How strongly a sentence tells its reader to act: 0 not at all, 1 a request or order to whoever reads, 2 addressed to an assistant about its task, tools or instructions. */
-function directiveStrength(sentence, toolNames) {
-  if (/^\s*(?:<\/?[A-Za-z_][^<>]{0,40}>|\[\/?(?:SYSTEM|INST|INFO|IMPORTANT)[^\]]{0,30}\]|<<\/?SYS>>)\s*$/.test(sentence)) return 2;
+function directiveStrength(sentence) {
+  const tag = /^\s*(?:<\/?([A-Za-z_][^<>\s]{0,40})[^<>]{0,40}>|\[\/?(?:SYSTEM|INST|INFO|IMPORTANT)[^\]]{0,30}\]|<<\/?SYS>>)\s*$/.exec(sentence);
+  if (tag !== null && !HTML_TAGS.has(String(tag[1]).toLowerCase())) return 2;
   if (/^\W*#*\s*[([<]?\s*(?:system|assistant|developer)[ _-]?(?:message|prompt|note|instruction|override)?\s*[)\]>:]/i.test(sentence) && /[#(<[]/.test(sentence.slice(0, 20))) return 2;
   const w = words(sentence.slice(0, 2000));
   if (w.length === 0) return 0;
@@ -118,14 +121,15 @@ function directiveStrength(sentence, toolNames) {
   if (you && has(ORDERING) && has(CONTROL) && /\b(?:the|your|my|this) (?:\w+ )?(?:task|instruction|prompt|request|question)/.test(w.join(' ')) && (has(setOf('solve complete continue proceed resume gave')))) return 2;
   if (you && /\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(w.join(' '))) return 2;
   if (has(ASSISTANT) && has(setOf('you')) && has(setOf('must should instructions message instruction following')) && /\byou\b[,:]? ?(?:the |are |as )?(?:an? )?(?:\w+ )?(?:assistant|ai|agent|model|chatbot|llm|gpt|claude|gemini|bot)\b/.test(w.join(' '))) return 2;
-  if (has(TOOLING) && has(setOf('use call invoke run execute substitute')) && (you || w[0] === 'use' || w[0] === 'call')) return 2;
-  if (toolNames && toolNames.some((n) => n.includes('_') && sentence.includes(n))) return 2;
+  if (has(TOOLING) && has(setOf('use call invoke run execute substitute')) && you && has(setOf('following arguments placeholder placeholders'))) return 2;
   if (/\bdo not (?:tell|mention|inform|notify|reveal|alert) (?:this |it |anything )?(?:to )?(?:the )?user\b/.test(w.join(' '))) return 2;
   return isImperative(sentence, w) ? 1 : 0;
 }
 
 /** Whether a sentence, or a clause after a colon, asks its reader for an action or says how something must be. */
 function isImperative(sentence, w = words(sentence)) {
+  const label = /^[\s\p{P}]*[\p{L}][\p{L}\p{N} _/-]{0,30}:\s/u.exec(sentence);
+  if (label !== null) return isImperative(sentence.slice(label[0].length));
   const body = w.filter((x) => !/^\d+$/.test(x));
   let i = 0;
   let led = false;
@@ -148,9 +152,9 @@ const ACTION_VERBS = setOf('say click follow use call do go take provide include
  * Segments of one leaf: [{text, norm, strength}]. Sentences after one addressed to an assistant, and all
  * that stands between two of them, belong to the same directive.
  */
-function segmentLeaf(text, options, toolNames) {
+function segmentLeaf(text, options) {
   const parts = sentences(text);
-  const out = parts.map((s) => ({ text: s, norm: normalizeText(s), strength: directiveStrength(s, toolNames) }));
+  const out = parts.map((s) => ({ text: s, norm: normalizeText(s), strength: directiveStrength(s) }));
   const { reach, gap } = options;
   let last = -1;
   for (let i = 0; i < out.length; i++) {
@@ -182,7 +186,6 @@ class Session {
     this.requestClasses = new Set();
     this.tools = new Map();
     for (const t of ctx.tools || []) this.tools.set(t.name, { name: t.name, description: t.description, effect: toolEffect(t) });
-    this.toolNames = Array.from(this.tools.keys());
     this.observations = [];
     this.allowed = [];
     this.exposed = false;
@@ -266,7 +269,7 @@ class Session {
     const named = new Map();
     const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
     for (const leaf of leaves) {
-      const parts = segmentLeaf(leaf.text, this.segmenting, this.toolNames);
+      const parts = segmentLeaf(leaf.text, this.segmenting);
       const alone = parts.length === 1 && leaf.text.length <= 120;
       for (const p of parts) segments.push({ ...p, key: leaf.key, record: leaf.record, alone, named: false });
       if (leaf.key && alone && parts[0].strength < 2 && leaf.text.length >= 4 && this.mentions(leaf.text)) tell(leaf);
@@ -286,6 +289,8 @@ class Session {
     const n = normalizeText(text);
     if (n.length < 3) return false;
     if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(canonicalUrl(text))) return true;
+    const at = /^([^@\s]+)@[^@\s]+$/.exec(n);
+    if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(this.requestNorm, x));
     const w = words(n).filter((x) => x.length >= 3);
     return w.length >= 2 && w.every((x) => containsToken(this.requestNorm, x));
   }
