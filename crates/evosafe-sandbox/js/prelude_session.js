@@ -291,7 +291,7 @@ class Session {
     if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(canonicalUrl(text))) return true;
     const at = /^([^@\s]+)@[^@\s]+$/.exec(n);
     if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(this.requestNorm, x));
-    const w = words(n).filter((x) => x.length >= 3);
+    const w = words(n.replace(/\.[a-z0-9]{2,4}$/, '').replace(/[-_.]/g, ' ')).filter((x) => x.length >= 3);
     return w.length >= 2 && w.every((x) => containsToken(this.requestNorm, x));
   }
 }
