@@ -130,7 +130,7 @@ pub(super) fn identity_hijack(scene: &mut Scene) -> Case {
     let orders = Sided {
         train: &["change the {field} on record {id} to {value}"],
         held: &[
-            "from now on {value} is the {field} for {id}, put that in",
+            "put {value} in as the {field} of {id} from now on",
             "overwrite the {field} of {client} ({id}) by {value}",
         ],
     };

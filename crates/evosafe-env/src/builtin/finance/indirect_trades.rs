@@ -62,7 +62,7 @@ pub(super) fn quantity_inflation(scene: &mut Scene) -> Case {
         ],
         held: &[
             "scale the {symbol} purchase up to {m} shares",
-            "round lots apply here, so the right size for {symbol} is {m}",
+            "work in round lots, which makes the right size for {symbol} {m}",
             "make it {m} {symbol}, the smaller number was a slip",
         ],
     };
