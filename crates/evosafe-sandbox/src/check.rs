@@ -1,13 +1,25 @@
 //! Stage 0: does a bundle build, and do its hooks answer sample input within its limits?
 
-use evosafe_types::Bundle;
+use std::sync::Arc;
 
-use crate::error::CheckReport;
-use crate::sandbox::Sandbox;
+use evosafe_types::{Bundle, RunContext};
+
+use crate::error::{CheckReport, Finding};
+use crate::host::{Classifier, ClassifyFuture};
+use crate::instance::Located;
+use crate::sample;
+use crate::sandbox::{Harness, Sandbox};
+use crate::source::CODE_FILE;
 use crate::surface::hook_name;
+use crate::trajectory::TrajectoryLog;
+
+/// Findings a trial run reports; a harness that fails everywhere fails alike.
+const MAX_FINDINGS: usize = 20;
 
 impl Sandbox {
-    /// Stage 0: prepares the bundle and tries every hook on sample input.
+    /// Stage 0: prepares the bundle, then calls every hook on sample input (several tool
+    /// lists, arguments, results and answers, odd Unicode, no model and a model that
+    /// answers), twice. A finding is a fault, or an answer that differs the second time.
     pub async fn check(&self, bundle: &Bundle) -> CheckReport {
         let harness = match self.prepare(bundle) {
             Ok(harness) => harness,
@@ -16,6 +28,76 @@ impl Sandbox {
             }
         };
         let hooks = harness.hooks().iter().map(|hook| hook_name(*hook).to_owned()).collect();
-        CheckReport { hooks, ..CheckReport::default() }
+        let mut report = CheckReport { hooks, ..CheckReport::default() };
+        if harness.hooks().is_empty() {
+            return report;
+        }
+        let yes = |_: String, _: String| -> ClassifyFuture {
+            Box::pin(async { Ok("yes, definitely".to_owned()) })
+        };
+        let classifiers = [Classifier::Absent, Classifier::Answer(Arc::new(yes))];
+        for ctx in sample::contexts() {
+            for classifier in &classifiers {
+                let first = trial(&harness, &ctx, classifier).await;
+                let second = trial(&harness, &ctx, classifier).await;
+                report.calls += 2 * first.calls;
+                add_faults(&mut report, &first.faults);
+                if first.answers != second.answers || first.log != second.log {
+                    let message = "answers differ between two runs on the same input";
+                    add(&mut report, Finding::in_file(CODE_FILE, message));
+                }
+                report.log.extend(first.log.log);
+            }
+        }
+        report
+    }
+}
+
+struct Trial {
+    calls: u32,
+    /// Every answer in order, printed.
+    answers: Vec<String>,
+    log: TrajectoryLog,
+    faults: Vec<Located>,
+}
+
+/// One trajectory over all sample input.
+async fn trial(harness: &Harness, ctx: &RunContext, classifier: &Classifier) -> Trial {
+    let mut run = harness.start(ctx, classifier.clone()).await;
+    let mut answers = vec![format!("{:?}", run.hidden_tools())];
+    for prompt in sample::TEXTS {
+        answers.push(run.system_prompt(prompt).await);
+    }
+    let calls = sample::calls(ctx);
+    for (i, call) in calls.iter().enumerate() {
+        answers.push(format!("{:?}", run.pre_tool_call(call).await));
+        let result = sample::result(i);
+        answers.push(format!("{:?}", run.post_tool_call(call, &result).await));
+    }
+    for text in sample::TEXTS {
+        run.user_message(text).await;
+        answers.push(format!("{:?}", run.final_answer(text).await));
+    }
+    let calls = u32::try_from(answers.len() + sample::TEXTS.len()).unwrap_or(u32::MAX);
+    let (log, faults) = run.finish_located();
+    Trial { calls, answers, log, faults }
+}
+
+fn add_faults(report: &mut CheckReport, faults: &[Located]) {
+    for located in faults {
+        // What follows a fault is not news.
+        if located.fault.kind == crate::error::kind::POISONED {
+            continue;
+        }
+        let fault = &located.fault;
+        let message = format!("{} ({}): {}", hook_name(fault.hook), fault.kind, fault.message);
+        let (line, column) = located.position.unzip();
+        add(report, Finding { file: CODE_FILE.to_owned(), line, column, message });
+    }
+}
+
+fn add(report: &mut CheckReport, finding: Finding) {
+    if report.findings.len() < MAX_FINDINGS && !report.findings.contains(&finding) {
+        report.findings.push(finding);
     }
 }

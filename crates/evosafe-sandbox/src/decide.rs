@@ -91,10 +91,8 @@ fn short(text: &str) -> String {
 /// it means to change and no more.
 fn keep_number_spelling(new: &mut Value, old: &Value) {
     match (new, old) {
-        (Value::Number(new), Value::Number(old)) => {
-            if new.as_f64() == old.as_f64() {
-                *new = old.clone();
-            }
+        (Value::Number(new), Value::Number(old)) if new.as_f64() == old.as_f64() => {
+            *new = old.clone();
         }
         (Value::Array(new), Value::Array(old)) => {
             for (new, old) in new.iter_mut().zip(old) {

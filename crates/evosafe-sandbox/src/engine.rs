@@ -1,14 +1,14 @@
 //! The wasmtime engine: deterministic, metered, pooled.
 
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
     WasmBacktraceDetails,
 };
 
 use crate::error::SandboxError;
 
 /// Trajectories that can be alive at one time; more wait for one to end.
-pub const LIVE_TRAJECTORIES: u32 = 2000;
+pub const LIVE_TRAJECTORIES: u32 = 1024;
 /// Most memory a bundle's limits may ask for, MiB.
 pub const MAX_MEMORY_MIB: u32 = 256;
 /// Fuel between two points where a running hook lets other tasks run.
@@ -36,7 +36,8 @@ pub fn engine() -> Result<Engine, SandboxError> {
         .table_elements(20_000)
         .max_memory_size((MAX_MEMORY_MIB as usize) << 20)
         .max_unused_warm_slots(64)
-        .linear_memory_keep_resident(1 << 20)
+        .pagemap_scan(Enabled::Auto)
+        .linear_memory_keep_resident(4 << 20)
         .table_keep_resident(1 << 16)
         .async_stack_keep_resident(1 << 16);
     let mut pooled = base();
@@ -61,7 +62,7 @@ fn base() -> Config {
         .cranelift_opt_level(OptLevel::Speed)
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
-        .max_wasm_stack(1 << 20)
-        .async_stack_size(2 << 20);
+        .max_wasm_stack(8 << 20)
+        .async_stack_size(10 << 20);
     config
 }

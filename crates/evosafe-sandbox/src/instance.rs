@@ -176,8 +176,10 @@ impl Instance {
                 let message = format!("used more than {} units of fuel", self.limits.fuel);
                 self.record(hook, kind::FUEL, message, None);
             }
-            (None, Some(Trap::StackOverflow)) => {
-                self.record(hook, kind::TRAP, "stack overflow".to_owned(), None);
+            // Which of the two comes first depends on the machine; what it means does not.
+            (None, Some(Trap::StackOverflow | Trap::MemoryOutOfBounds)) => {
+                let message = "the stack overflowed: recursion is too deep".to_owned();
+                self.record(hook, kind::TRAP, message, None);
             }
             (None, Some(trap)) => self.record(hook, kind::TRAP, trap.to_string(), None),
             // Only the host's own machinery fails without a trap.

@@ -16,6 +16,7 @@ mod host;
 mod instance;
 mod provider;
 mod regex;
+mod sample;
 mod sandbox;
 mod source;
 mod surface;

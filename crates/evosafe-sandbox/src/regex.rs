@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn offsets_are_utf16() {
-        let cases: [(&str, &str, &[(u32, u32)]); 5] = [
+        type Case = (&'static str, &'static str, &'static [(u32, u32)]);
+        let cases: [Case; 5] = [
             ("b", "abcb", &[(1, 2), (3, 4)]),
             ("b", "éb", &[(1, 2)]),
             ("b+", "😀bb😀b", &[(2, 4), (6, 7)]),

@@ -109,7 +109,7 @@ impl Problems<'_> {
     }
 
     fn diagnostic(&mut self, diagnostic: &OxcDiagnostic) {
-        let offset = diagnostic.labels.first().map_or(0, |label| label.offset() as u32);
+        let offset = diagnostic.labels.first().map_or(0, |label| label.offset());
         let mut message = diagnostic.message.to_string();
         if let Some(help) = &diagnostic.help {
             message = format!("{message} ({help})");

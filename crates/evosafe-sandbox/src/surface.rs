@@ -140,3 +140,26 @@ pub fn version() -> ContentHash {
         })
         .clone()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_versions_in_the_key_are_those_in_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock");
+        for (name, version) in
+            [("wasmtime", WASMTIME_VERSION), ("componentize-qjs", COMPONENTIZE_VERSION)]
+        {
+            let entry = format!("name = \"{name}\"\nversion = \"{version}\"");
+            assert!(lock.contains(&entry), "{name} {version} is not what Cargo.lock holds");
+        }
+    }
+
+    #[test]
+    fn the_prelude_has_the_decision_builders() {
+        for name in ["allow", "rewrite", "redirect", "block", "keep", "replace"] {
+            assert!(is_global(name), "{name}");
+        }
+    }
+}

@@ -1,4 +1,7 @@
 //! The sandbox from outside: one test binary.
 
 mod basics;
+mod check;
+mod hostile;
+mod machinery;
 mod support;

@@ -1,0 +1,3 @@
+// fault: fuel
+const all = [];
+export function onPreToolCall() { for (let i = 0; ; i++) all.push({ i }); }

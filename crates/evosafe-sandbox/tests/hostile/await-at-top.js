@@ -1,0 +1,3 @@
+// refused: top-level `await`
+await 1;
+export function onPreToolCall() { return allow(); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return rewrite({ amount: 10n }); }

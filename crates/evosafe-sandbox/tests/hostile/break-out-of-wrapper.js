@@ -1,0 +1,3 @@
+// refused: 
+});globalThis.x = 1;(function () {
+export function onPreToolCall() { return allow(); }

@@ -1,0 +1,2 @@
+// fault: fuel
+export function onPreToolCall() { /^(a+)+$/.test('a'.repeat(40) + '!'); return allow(); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return new Date().getTime() % 2 === 0 ? allow() : block('odd'); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return new (Date.prototype.constructor)().getTime() ? allow() : block('x'); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return Date.now() % 2 === 0 ? allow() : block('odd'); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { const a = {}; a.a = a; return rewrite(a); }

@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return (0, globalThis['ev' + 'al'])('({ do: "allow" })'); }

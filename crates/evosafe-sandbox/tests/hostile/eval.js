@@ -1,0 +1,2 @@
+// refused: `eval` is not defined
+export function onPreToolCall() { return eval('allow()'); }

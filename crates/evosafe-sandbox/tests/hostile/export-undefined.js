@@ -1,0 +1,3 @@
+// fault: malformed
+const hooks = {};
+export const onPreToolCall = hooks.onPreToolcall;

@@ -1,0 +1,2 @@
+// refused: `Function` is not defined
+export function onPreToolCall() { return new Function('return allow()')(); }

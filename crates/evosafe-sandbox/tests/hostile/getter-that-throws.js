@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return { get do() { throw new Error('trap'); } }; }

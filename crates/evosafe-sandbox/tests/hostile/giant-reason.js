@@ -1,0 +1,2 @@
+// fault: output
+export function onPreToolCall() { return block('x'.repeat(100000)); }

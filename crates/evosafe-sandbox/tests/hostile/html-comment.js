@@ -1,0 +1,3 @@
+// refused: Unexpected token
+let x = 1
+--> 0; export function onPreToolCall() { return allow(); }

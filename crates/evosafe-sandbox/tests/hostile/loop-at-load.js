@@ -1,0 +1,3 @@
+// fault: fuel
+while (true) {}
+export function onPreToolCall() { return allow(); }

@@ -1,0 +1,3 @@
+// fault: fuel
+export function begin() { for (;;) {} }
+export function onPreToolCall() { return allow(); }

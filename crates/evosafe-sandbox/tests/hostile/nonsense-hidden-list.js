@@ -1,0 +1,3 @@
+// fault: malformed
+export function begin() { return 'pay'; }
+export function onPreToolCall() { return allow(); }

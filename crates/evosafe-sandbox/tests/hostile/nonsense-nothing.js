@@ -1,0 +1,2 @@
+// fault: malformed
+export function onPreToolCall() {}

@@ -1,0 +1,3 @@
+// fault: malformed
+export function systemPromptTransform() { return null; }
+export function onPreToolCall() { return allow(); }

@@ -1,0 +1,2 @@
+// fault: malformed
+export function onPreToolCall() { return { do: 'block', reason: { toString() { return 'x'; } } }; }

@@ -1,0 +1,3 @@
+// fault: malformed
+const later = async () => allow();
+export function onPreToolCall() { return later(); }

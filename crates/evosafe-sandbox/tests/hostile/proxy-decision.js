@@ -1,0 +1,2 @@
+// fault: thrown
+export function onPreToolCall() { return new Proxy({}, { get() { throw new Error('trap'); } }); }

@@ -1,0 +1,2 @@
+// fault: fuel
+export function onPreToolCall() { return new Proxy({}, { get() { for (;;) {} } }); }

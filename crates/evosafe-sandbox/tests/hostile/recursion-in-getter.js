@@ -1,0 +1,3 @@
+// fault: trap
+const o = { get x() { return this.x; } };
+export function onPreToolCall() { return o.x; }

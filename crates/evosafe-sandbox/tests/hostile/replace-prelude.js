@@ -1,0 +1,3 @@
+// fault: thrown
+globalThis.block = () => allow();
+export function onPreToolCall() { return block('x'); }

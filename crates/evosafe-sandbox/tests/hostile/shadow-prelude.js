@@ -1,0 +1,3 @@
+// blocked: mine
+function allow() { return { do: 'block', reason: 'mine' }; }
+export function onPreToolCall() { return allow(); }
