@@ -18,11 +18,17 @@ pub fn check(cx: &Context<'_>, dir: &Path) -> Result<ExitCode> {
     let text = if report.passed() {
         format!("{} passes: candidate id {}", dir.display(), id.short())
     } else {
-        report.to_string()
+        let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+        lines.join("\n")
     };
+    let findings: Vec<_> = report
+        .findings
+        .iter()
+        .map(|f| json!({ "file": f.file, "line": f.line, "column": f.column, "message": f.message }))
+        .collect();
     cx.printer.result(
         &text,
-        &json!({ "candidate": id, "passed": report.passed(), "findings": report.findings }),
+        &json!({ "candidate": id, "passed": report.passed(), "findings": findings }),
     )?;
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
