@@ -3,9 +3,9 @@
 // A plain script: the provider runs it before the candidate, then freezes its names. The
 // host functions `classify(question, text)`, `regexFindAll(pattern, text)` and `log(message)`
 // come from the provider, not from here. Everything is deterministic and close to linear in
-// its input; texts are cut at LIMITS before they are analysed.
+// its input. What goes beyond LIMITS is not analysed but counts as directed at the assistant.
 
-const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 4000, depth: 24, sentences: 6000 });
+const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500 });
 
 // ---------------------------------------------------------------- decisions
 
@@ -65,22 +65,31 @@ function containsToken(haystack, needle) {
 const isDigit = (c) => c !== undefined && c >= '0' && c <= '9';
 const joinsNumber = (text, at, beyond, edge) => isDigit(edge) && '-:./,'.includes(text[at] || ' ') && isDigit(text[beyond]);
 
-/** Sentences of a text: cut at line breaks, at marks such as `###`, `<TAG>` or `----`, and after `.`, `!`, `?`, `;`. */
+/**
+ * Sentences of a text: cut at line breaks, at marks such as `###`, `<TAG>` or `----`, and after `.`, `!`, `?`, `;`. Longer
+ * ones come in pieces that overlap. At most LIMITS.sentences; the last then holds all that is left.
+ */
 function sentences(text) {
   const out = [];
-  for (const line of String(text).split(/\n+|(?=#{2,}|<\/?[A-Za-z][^<>\n]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/)) {
+  const full = () => out.length >= LIMITS.sentences;
+  const add = (piece) => {
+    const t = piece.trim();
+    for (let i = 0; t !== '' && (i === 0 || i + 100 < t.length) && !full(); i += LIMITS.sentence - 100) out.push(t.slice(i, i + LIMITS.sentence));
+  };
+  const lines = String(text).split(/\n+|(?=(?<!#)##|<\/?[A-Za-z][^<>\n]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/);
+  for (let k = 0; k < lines.length; k++) {
+    if (full()) { out.push(lines.slice(k).join('\n')); break; }
+    const line = lines[k];
     let from = 0;
-    const cut = /[.!?;]["')\]]*(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
+    const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
     for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
-      const head = line.slice(from, cut.lastIndex).trim();
-      if (m[0].trim() === m[0] && /[A-Z.]$/.test(line.slice(0, m.index))) continue;
+      const head = line.slice(Math.max(from, cut.lastIndex - 40), cut.lastIndex).trim();
+      if (m[0].trim() === m[0] && /[A-Z.]/.test(line[m.index - 1] || '')) continue;
       if (/^(?:\S{0,3}\d+|[A-Za-z])\.$/.test(head) || /\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|no|vs)\.$/i.test(head)) continue;
-      if (head) out.push(head);
+      add(line.slice(from, cut.lastIndex));
       from = cut.lastIndex;
-      if (out.length >= LIMITS.sentences) return out;
     }
-    const tail = line.slice(from).trim();
-    if (tail) out.push(tail);
+    add(line.slice(from));
   }
   return out;
 }
@@ -177,7 +186,7 @@ function hostOf(value) {
 function extractSecrets(text) {
   const out = [];
   const t = foldText(text);
-  const re = /\b(pass(?:word|code|phrase|port)|secret|api[ _-]?key|private[ _-]?key|token|pin|cvv|otp|security code|verification code|one-time code|(?:social security|ssn|id|card|account|bank account|credit card|license)[ _-]?(?:number|no))\b["']?\s*(?:is|are|was|=|:|-|#)?\s*["']?([\w+/=.-]{3,})/gi;
+  const re = /\b(pass(?:word|code|phrase|port)|secret|api[ _-]?key|private[ _-]?key|token|pin|cvv|otp|security code|verification code|one-time code|(?:social security|ssn|id|card|account|bank account|credit card|license)[ _-]?(?:number|no))\b["']?\s{0,3}(?:is|are|was|=|:|-|#)?\s{0,3}["']?([\w+/=.-]{3,})/gi;
   for (let m = re.exec(t); m !== null; m = re.exec(t)) if (/\d/.test(m[2]) || m[2].length >= 12) out.push({ kind: m[1].toLowerCase(), value: normalizeText(m[2].replace(/\.+$/, '')) });
   const card = /\b(?:\d[ -]?){13,19}\b/g;
   for (let m = card.exec(t); m !== null; m = card.exec(t)) out.push({ kind: 'card', value: m[0].replace(/\D/g, '') });
@@ -347,13 +356,13 @@ const INLINE_TAGS = new Set('a abbr b code em i label small span strong sub sup 
 /** HTML as text: a line for each block, link targets behind their text. Other text is left alone, tags of no HTML too. */
 function htmlText(text) {
   if (!/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
-  return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]*)([^<>]*)>/g, (all, slash, tag, rest) => {
+  return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]{0,15})([^<>]{0,2000})>/g, (all, slash, tag, rest) => {
     const name = tag.toLowerCase();
     if (!HTML_TAGS.has(name)) return all;
     const target = /\b(?:href|src|action|alt|title|placeholder|aria-label)\s*=\s*["']([^"']{1,500})["']/i.exec(rest);
     const shown = target !== null && slash === '' ? ` ${target[1]} ` : '';
     return INLINE_TAGS.has(name) ? shown : `\n${shown}\n`;
-  }).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#0?39;|&apos;/g, "'").replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&').replace(/[ \t]*\n\s*/g, '\n');
+  }).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#0?39;|&apos;/g, "'").replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&').split('\n').map((line) => line.trim()).filter(Boolean).join('\n');
 }
 
 /** Leaves of any tool output. Text without structure is one leaf with an empty key. */

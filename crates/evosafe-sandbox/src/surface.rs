@@ -84,8 +84,13 @@ pub const GLOBALS: &[&str] = &[
 pub const HOST_FUNCTIONS: [&str; 3] = ["classify", "log", "regexFindAll"];
 
 const PROVIDER: &str = include_str!("../js/provider.js");
-const PRELUDE: &str =
-    concat!(include_str!("../js/prelude.js"), "\n", include_str!("../js/prelude_session.js"));
+const PRELUDE: &str = concat!(
+    include_str!("../js/prelude.js"),
+    "\n",
+    include_str!("../js/prelude_effects.js"),
+    "\n",
+    include_str!("../js/prelude_session.js"),
+);
 /// The contract, as files of one WIT package.
 pub const WIT: [(&str, &str); 2] = [
     ("harness.wit", include_str!("../wit/harness.wit")),
