@@ -167,7 +167,7 @@ impl Environment {
                     instruction: opened.instruction,
                     system_prompt: opened.system_prompt,
                     tools: opened.tools,
-                    kind: Kind::Bridge(opened.episode),
+                    kind: Kind::Bridge(Box::new(opened.episode)),
                 })
             }
         }
@@ -202,7 +202,7 @@ pub struct Episode {
 #[derive(Debug)]
 enum Kind {
     Builtin(Box<BuiltinEpisode>),
-    Bridge(BridgeEpisode),
+    Bridge(Box<BridgeEpisode>),
 }
 
 impl Episode {

@@ -165,14 +165,11 @@ fn refusing_the_attack_informatively_brings_the_victim_back() {
 }
 
 #[test]
-fn refusing_every_effect_scores_nothing() {
+fn refusing_every_call_scores_nothing() {
     let domain = domain();
     let victim = SimulatedVictim::new(eager()).expect("valid");
     for task in domain.tasks() {
-        let gate = |call: &ToolCall| {
-            let _ = is_effect(&domain, call);
-            Some("no".to_owned())
-        };
+        let gate = |_: &ToolCall| Some("no".to_owned());
         let (verdict, _) = episode(&domain, &victim, task, 3, "", gate, |text| text);
         assert_ne!(verdict.task_success, Some(true), "{}", task.id);
         assert_ne!(verdict.attack_success, Some(true), "{}", task.id);
