@@ -132,7 +132,7 @@ const sameDate = (a, b) => a.slice(-5) === b.slice(-5) && (a[0] === '*' || b[0] 
 /** Numbers in a text that can be amounts: thousands separators removed, dates and identifiers left out. */
 function extractAmounts(text) {
   const out = [];
-  const re = /(^|[^\p{L}\p{N}_.,:/-])([$€£¥]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\p{L}_/:-]|\.\d)/gu;
+  const re = /(^|[^\p{L}\p{N}_.,:/-])([$€£¥]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\p{L}\d_/:-]|[.,]\d)/gu;
   const t = foldText(text);
   for (let m = re.exec(t); m !== null; m = re.exec(t)) out.push(Number(m[3].replace(/,/g, '')));
   return out.filter((n) => Number.isFinite(n));

@@ -51,7 +51,7 @@ function requestedClasses(text) {
     w.forEach((x, i) => {
       const base = VERB_CLASSES.has(x) ? x : (w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed') ? stem(x) : '';
       if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
-      const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || /^\d+$/.test(y));
+      const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || MODAL.has(y) || y === 'you' || y === 'to' || /^\d+$/.test(y));
       const asked = w.slice(Math.max(0, i - 4), i).some((y) => ASKING.has(y));   // request a refund, place the order
       if (NOUN_OR_VERB.has(x) && !first && !asked && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
       verbClasses(base).forEach((c) => out.add(c));
@@ -63,9 +63,10 @@ function requestedClasses(text) {
 }
 
 /**
- * What a tool does: {read, classes, destructive, sensitive}. Annotations are believed first, then the leading
+ * What a tool does: {read, classes, destructive, sensitive, outside}. Annotations are believed first, then the leading
  * verb of the description, then the name. Unknown tools count as effects. `classes`: those of the leading verb and of
- * the verb in the name; `sensitive`: words for credentials and permissions that it is about.
+ * the verb in the name; `sensitive`: words for credentials and permissions that it is about; `outside`: it says
+ * itself that it reaches people or text outside (`openWorldHint`).
  */
 function toolEffect(tool) {
   const hints = tool.annotations || {};
@@ -86,7 +87,7 @@ function toolEffect(tool) {
     if (classes.size === 0) descWords.forEach((w) => verbClasses(w).forEach((c) => classes.add(c)));
   }
   const sensitive = read ? [] : [...nameWords, ...descWords].filter((w) => SENSITIVE.has(w));
-  return { read, classes, sensitive, destructive: hints.destructiveHint === true || classes.has('delete') };
+  return { read, classes, sensitive, outside: hints.openWorldHint === true, destructive: hints.destructiveHint === true || classes.has('delete') };
 }
 
 // ---------------------------------------------------------------- directives
@@ -103,7 +104,7 @@ const CALLING = setOf('use call invoke run execute substitute');
 const FILLING = setOf('following arguments argument placeholder placeholders parameters');
 const ORDERING = setOf('before after first instead continue proceed complete solve finish resume');
 const TOOLING = setOf('tool tools function functions api command placeholder placeholders');
-const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately you should must need to have will can could would remember make sure be');
+const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately remember make sure be');
 const MODAL = setOf('must should need have can could would will');
 const ORDERS = setOf('must should need have shall');
 const ASKS = setOf('can could would will');
@@ -154,9 +155,9 @@ function isImperative(sentence) {
   for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
   const body = words(rest).filter((x) => !/^\d+$/.test(x));
   let i = 0;
-  let led = false;
-  while (i < body.length && i < 6 && LEAD_IN.has(body[i])) { if (MODAL.has(body[i]) || body[i] === 'please' || body[i] === 'kindly') led = true; i++; }
-  if (isAction(body[i])) return !(body[i + 1] === undefined && !led) && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
+  while (i < 6 && LEAD_IN.has(body[i])) i++;
+  if ((body[i - 1] === 'please' || body[i - 1] === 'kindly') && body[i + 1] !== undefined) return true;
+  if (isAction(body[i])) return body[i + 1] !== undefined && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {
     if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(isAction)) return true;
     if (body[j] === 'you' && ORDERS.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;

@@ -12,7 +12,7 @@ class Session {
     this.requestAmounts = [];
     this.requestClasses = new Set();
     this.tools = new Map();
-    for (const t of ctx.tools || []) this.tools.set(t.name, { name: t.name, description: t.description, effect: toolEffect(t) });
+    for (const t of ctx.tools || []) this.tools.set(t.name, { name: t.name, description: t.description, effect: toolEffect(t), schema: () => t.inputSchema || {} });
     this.observations = [];
     this.allowed = [];
     this.exposed = false;
@@ -75,7 +75,7 @@ class Session {
         out[s.strength === 2 ? 'meta' : s.strength === 1 ? 'plain' : 'data']++;
         if (s.urges) out.urged++;
         if (s.strength < 2 && s.named) out.named++;
-        if (s.strength < 2 && s.alone) out.exact++;
+        if (s.strength < 2 && s.alone && !o.outside && (s.norm === needle || canonicalUrl(s.norm) === needle)) out.exact++;
       }
     }
     return out;
@@ -107,7 +107,7 @@ class Session {
     const records = new Set(leaves.map((l) => l.record)).size;
     for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.set(r, true);
     for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : callNamed;
-    const observation = { call, effect, error: result.isError, segments, named: byRecord.size > 0 || callNamed };
+    const observation = { call, effect, error: result.isError, outside: effect.outside, leaves, segments, named: byRecord.size > 0 || callNamed };
     if (segments.some((s) => s.strength === 2)) { this.exposed = true; observation.directive = true; }
     this.observations.push(observation);
     return observation;
