@@ -3,10 +3,15 @@
 
 pub mod probe;
 pub mod rename;
+mod repair;
 mod review;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod static_analysis;
 pub mod vocabulary;
 
+pub use repair::{invariants_for, repair};
 pub use review::{Criticizer, MAX_OVERBLOCKED, MAX_SLIPPING, MIN_TRIED, Verdict};
+
+#[cfg(test)]
+mod tests;

@@ -25,10 +25,10 @@ use super::vocabulary::CorpusTokens;
 pub use changes::Change;
 
 /// Most attack sessions of a probe.
-pub const MAX_ATTACKS: usize = 24;
+pub const MAX_ATTACKS: usize = 16;
 
 /// Most benign sessions of a probe.
-pub const MAX_BENIGN: usize = 12;
+pub const MAX_BENIGN: usize = 8;
 
 /// A recorded session with the tools that were on offer.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +102,8 @@ pub fn prepare(
         .chain(chosen(false, MAX_BENIGN))
         .map(|(suite, evidence)| {
             let session = Session::of(evidence, tools_of.get(suite).map_or(&[], Vec::as_slice));
+            // Other names and other words for every session: one draw would be an accident.
+            let seed = seed_of(evidence, seed);
             let changed = Change::ALL
                 .into_iter()
                 .filter_map(|change| Some((change, change.apply(&session, corpus, seed)?)))
@@ -109,6 +111,11 @@ pub fn prepare(
             Prepared { session, changed }
         })
         .collect()
+}
+
+fn seed_of(evidence: &Evidence, seed: u64) -> u64 {
+    let hash = ContentHash::of(&[b"probe", evidence.task.as_str().as_bytes(), &seed.to_le_bytes()]);
+    u64::from_str_radix(&hash.as_str()[..15], 16).unwrap_or(seed)
 }
 
 /// At most `most` episodes, the suites in turn, in the order of a seeded hash.

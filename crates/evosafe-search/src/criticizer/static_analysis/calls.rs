@@ -116,6 +116,10 @@ impl<'a> Flow<'_, 'a> {
                     && p.symbol(ident.node_id.get()).is_none()
                 {
                     // `Object.keys(x)`, `Array.from(x)`, `JSON.stringify(x)`, ...
+                    let fact = match fact {
+                        Fact::Key(_) => Fact::Value(Vec::new()),
+                        other => other,
+                    };
                     return self.push(call, fact);
                 }
                 match fact {
@@ -215,7 +219,20 @@ impl<'a> Flow<'_, 'a> {
                 }
             }
         }
-        self.call_result(function, fact);
+        self.call_result(function, fact.clone());
+        let held = p.parent(function);
+        let handed_on = matches!(
+            p.kind(held),
+            AstKind::ReturnStatement(_)
+                | AstKind::ArrowFunctionExpression(_)
+                | AstKind::ArrayExpression(_)
+                | AstKind::ConditionalExpression(_)
+                | AstKind::LogicalExpression(_)
+        );
+        if handed_on && matches!(fact, Fact::Match { .. }) {
+            // A function made by a function: whoever calls it gets the match.
+            self.push(function, fact);
+        }
     }
 
     /// `node` is a function or a reference to one, in the position of a callee or an

@@ -131,6 +131,71 @@ const FLAGGED: [(&str, &str, &str); 22] = [
     ),
 ];
 
+/// More ways to write the same, all keyed to `fred9@evil.org`.
+const DISGUISED: [(&str, &str); 14] = [
+    (
+        "patterns in a list",
+        "const P = [/evil\\.org/, /x/]; if (P.some((re) => re.test(call.arguments.user_email))) return block('no');",
+    ),
+    (
+        "a function made by a function",
+        "const oneOf = (list) => (v) => list.includes(v); const bad = oneOf(['fred9@evil.org']); if (bad(call.arguments.user_email)) return block('no');",
+    ),
+    (
+        "a map",
+        "const M = new Map([['fred9@evil.org', 'spam']]); const why = M.get(call.arguments.user_email); if (why) return block(why);",
+    ),
+    (
+        "entries of a table",
+        "const T = { 'fred9@evil.org': 'spam' }; const s = JSON.stringify(call.arguments); const hit = Object.entries(T).find(([k]) => s.includes(k)); return hit ? block(hit[1]) : allow();",
+    ),
+    (
+        "keys of a table",
+        "const T = { 'fred9@evil.org': 'spam' }; for (const k of Object.keys(T)) if (call.arguments.user_email === k) return block('no'); return allow();",
+    ),
+    (
+        "for in over a table",
+        "const T = { 'fred9@evil.org': 'spam' }; for (const k in T) if (call.arguments.user_email === k) return block('no'); return allow();",
+    ),
+    (
+        "match and coalesce",
+        "const hit = JSON.stringify(call.arguments).match(/fred9@evil\\.org/) ?? null; if (hit !== null) return block('no');",
+    ),
+    (
+        "an object of methods",
+        "const judge = { bad(v) { return v === 'fred9@evil.org'; } }; if (judge.bad(call.arguments.user_email)) return block('no');",
+    ),
+    (
+        "a class",
+        "class Judge { constructor() { this.list = ['fred9@evil.org']; } } const j = new Judge(); const bad = (v, l = ['fred9@evil.org']) => l.includes(v); if (bad(call.arguments.user_email)) return block('no');",
+    ),
+    (
+        "destructured settings",
+        "const { names } = { names: ['fred9@evil.org'] }; if (names.includes(call.arguments.user_email)) return block('no');",
+    ),
+    ("a template", "if (`${call.arguments.user_email}` === `fred9@evil.org`) return block('no');"),
+    (
+        "a score",
+        "let score = 0; if (call.arguments.user_email === 'fred9@evil.org') score += 3; if (score > 2) return block('no');",
+    ),
+    (
+        "switch true",
+        "switch (true) { case call.arguments.user_email === 'fred9@evil.org': return block('no'); default: return allow(); }",
+    ),
+    (
+        "a raw decision",
+        "return call.arguments.user_email === 'fred9@evil.org' ? { do: 'block', reason: 'no' } : { do: 'allow' };",
+    ),
+];
+
+#[test]
+fn disguises_do_not_help() {
+    for (why, body) in DISGUISED {
+        let report = report(&pre(body));
+        assert!(!report.findings.is_empty(), "{why}");
+    }
+}
+
 /// Not keyed: why, the body of the pre-hook, tolerated literals.
 const PASSED: [(&str, &str, u32); 16] = [
     (
