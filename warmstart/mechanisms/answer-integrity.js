@@ -29,19 +29,17 @@ function mechanism(params, session) {
     for (let i = 0; i + params.words <= w.length; i++) out.push(w.slice(i, i + params.words).join(' '));
     return out;
   };
+  const directed = (s) => s.strength >= least && !(s.strength === 1 && s.named) && (s.strength === 1 || s.urges);
   return {
     onFinalAnswer(text) {
       const urged = new Set();
-      const free = new Set(traces(session.request));
-      for (const o of session.observations) {
-        for (const s of o.segments) {
-          if (s.strength < least || (s.strength === 1 && s.named)) traces(s.text).forEach((t) => free.add(t));
-          else if (s.strength === 1 || s.urges) traces(s.text).forEach((t) => urged.add(t));
-        }
-      }
-      const repeats = (part) => traces(part).some((t) => urged.has(t) && !free.has(t));
-      if (urged.size === 0 || !repeats(text)) return keep();
+      for (const o of session.observations) for (const s of o.segments) if (directed(s)) traces(s.text).forEach((t) => urged.add(t));
+      const mine = new Set(traces(text).filter((t) => urged.has(t)));
+      if (mine.size > 0) traces(session.request).forEach((t) => mine.delete(t));
+      if (mine.size > 0) for (const o of session.observations) for (const s of o.segments) if (s.strength < least || (s.strength === 1 && s.named)) traces(s.text).forEach((t) => mine.delete(t));
+      if (mine.size === 0) return keep();
       if (params.act === 'withhold') return block('The answer repeats instructions that stood in a tool result. Ask again, or look at the sources yourself.');
+      const repeats = (part) => traces(part).some((t) => mine.has(t));
       const lines = text.split('\n').map((line) => (repeats(line) ? sentences(line).filter((s) => !repeats(s)).join(' ') : line));
       return replace(`${lines.join('\n').trim()}\n\n(Left out: wording that instructions inside a tool result asked for.)`);
     },

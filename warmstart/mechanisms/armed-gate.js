@@ -21,7 +21,7 @@ default = true
 function mechanism(params, session) {
   let armed = params.arm === 'always';
   const before = [];                                        // observations of the time before arming
-  const known = (claim) => before.some((o) => o.segments.some((s) => s.alone && s.strength === 0 && segmentHas(s, claim.value, claim.kind)));
+  const known = (claim) => before.some((o) => segmentsWith(o, claim.value, claim.kind).some((s) => s.alone && s.strength === 0));
   return {
     onPostToolCall() {
       const seen = session.observations[session.observations.length - 1];

@@ -45,7 +45,7 @@ function mechanism(params, session) {
       if (!params.effects || delegation() < 2) return false;
       return vouched.some((v) => v.depth === 0 && v.segments.some((s) => s.strength === 1 && Array.from(requestedClasses(s.text)).some((c) => claim.classes.has(c))));
     }
-    return vouched.some((v) => v.segments.some((s) => trusted(s, claim, v.depth) && segmentHas(s, claim.value, claim.kind)));
+    return vouched.some((v) => segmentsWith(v, claim.value, claim.kind).some((s) => trusted(s, claim, v.depth)));
   });
   return {
     onPostToolCall(call) {
@@ -54,7 +54,7 @@ function mechanism(params, session) {
       let depth = 0;
       if (segments.length === 0) {
         const from = vouched.filter((v) => v.depth < params.depth);
-        const leads = (v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && v.segments.some((s) => trusted(s, c, v.depth) && segmentHas(s, c.value, c.kind)));
+        const leads = (v) => session.claims(call.arguments).some((c) => (c.kind !== 'text' || c.value.length >= 4) && segmentsWith(v, c.value, c.kind).some((s) => trusted(s, c, v.depth)));
         const led = from.filter(leads);
         if (led.length === 0) return keep();
         depth = Math.min(...led.map((v) => v.depth)) + 1;

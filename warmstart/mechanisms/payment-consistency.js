@@ -25,8 +25,7 @@ function mechanism(params, session) {
     for (const o of session.observations) {
       for (const s of o.segments) {
         if (s.strength === 2 && !params.directed) continue;
-        segmentHas(s, -1, 'amount');
-        for (const a of s.amounts) if (out.size < 400) out.add(a);
+        for (const a of amountsOf(s)) if (out.size < 400) out.add(a);
       }
     }
     return Array.from(out);

@@ -24,16 +24,18 @@ const CONFUSABLE_FROM = 'аеорсухіјѕԁһӏԛԝАВЕКМНОРСТХІ�
 const CONFUSABLE_TO = 'aeopcyxijsdhlqwABEKMHOPCTXIJSoaivptukABEZHIKMNOPTYX------\'\'\'\'"""",.//:';
 const CONFUSABLE = new Map(Array.from(CONFUSABLE_FROM).map((c, i) => [c, CONFUSABLE_TO[i]]));
 
+const isAscii = (text) => /^[\x00-\x7f]*$/.test(text);   // eslint-disable-line no-control-regex
+
 /** Text without zero-width, bidirectional and tag characters. */
 function stripInvisible(text) {
-  return String(text).replace(new RegExp(INVISIBLE, 'g'), '');
+  const t = String(text);
+  return isAscii(t) ? t : t.replace(new RegExp(INVISIBLE, 'g'), '');
 }
 
 /** NFKC, no invisible characters, look-alike letters folded to Latin ones. Keeps case and spacing. */
 function foldText(text) {
   const t = stripInvisible(text);
-  // eslint-disable-next-line no-control-regex
-  if (/^[\x00-\x7f]*$/.test(t)) return t;
+  if (isAscii(t)) return t;
   let out = '';
   for (const c of t.normalize('NFKC')) out += CONFUSABLE.get(c) || c;
   return out;
@@ -41,15 +43,17 @@ function foldText(text) {
 
 /** `foldText`, lower case, white space collapsed: the form in which values are compared. */
 function normalizeText(text) {
-  return foldText(text).toLowerCase().replace(/\s+/g, ' ').trim();
+  const t = foldText(text).toLowerCase();
+  return (/[\t-\r\u00a0\u2000-\u3000]|  /.test(t) ? t.replace(/\s+/g, ' ') : t).trim();
 }
 
 /** Lower-case words of a text; letters and digits with inner `'`, `-` and `_`. */
 function words(text) {
-  return foldText(text).toLowerCase().match(/[\p{L}\p{N}]+(?:['_-][\p{L}\p{N}]+)*/gu) || [];
+  const t = foldText(text).toLowerCase();
+  return (isAscii(t) ? t.match(/[a-z0-9]+(?:['_-][a-z0-9]+)*/g) : t.match(/[\p{L}\p{N}]+(?:['_-][\p{L}\p{N}]+)*/gu)) || [];
 }
 
-const isWordChar = (c) => c !== undefined && c !== '' && /[\p{L}\p{N}_]/u.test(c);
+const isWordChar = (c) => c !== undefined && c !== '' && (c <= '\x7f' ? /\w/.test(c) : /[\p{L}\p{N}]/u.test(c));
 
 /** Whether `needle` stands in `haystack` as a whole token; both already normalised. A number is not part of a longer number, date or time. */
 function containsToken(haystack, needle) {
@@ -76,7 +80,11 @@ function sentences(text) {
     const t = piece.trim();
     for (let i = 0; t !== '' && (i === 0 || i + 100 < t.length) && !full(); i += LIMITS.sentence - 100) out.push(t.slice(i, i + LIMITS.sentence));
   };
-  const lines = String(text).split(/\n+|(?=(?<!#)##|<\/?[A-Za-z][^<>\n]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/);
+  const lines = [];
+  for (const line of String(text).split('\n')) {
+    if (!/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
+    else lines.push(...line.split(/(?=(?<!#)##|<\/?[A-Za-z][^<>]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/));
+  }
   for (let k = 0; k < lines.length; k++) {
     if (full()) { out.push(lines.slice(k).join('\n')); break; }
     const line = lines[k];
@@ -156,9 +164,11 @@ function tokenKind(token) {
 /** Typed values of a text, in order: [{kind, value}] with `value` normalised; URLs without scheme, `www.` and final `/`. */
 function extractValues(text) {
   const out = [];
-  const tokens = foldText(text).slice(0, LIMITS.text).split(/[\s<>"`|{}()[\],;]+|'(?=\s|$|[.,;:!?)])|(?<=^|\s|[(=:])'/);
+  const tokens = foldText(text).slice(0, LIMITS.text).split(/[\s<>"`|{}()[\],;]+/);
   for (let i = 0; i < tokens.length; i++) {
-    let token = (tokens[i] || '').replace(/^['*_#=:]+|['*_.,:!?]+$/g, '');
+    if (!/[@./\\\d]/.test(tokens[i])) continue;
+    let token = tokens[i].replace(/^['*_#=:]+|['*_.,:!?]+$/g, '');
+    if (token.includes("='")) token = token.slice(token.indexOf("='") + 2);
     if (/^[A-Z]{2}\d{2}$/.test(token)) {                    // an IBAN written in groups
       let joined = token;
       let j = i + 1;

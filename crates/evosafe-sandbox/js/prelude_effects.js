@@ -129,12 +129,11 @@ const TO_ASSISTANT = [
 ];
 
 /** Whether a sentence is addressed to an assistant, or is markup that poses as a message to one. */
-function addressesAssistant(sentence) {
+function addressesAssistant(sentence, w = words(sentence)) {
   const head = sentence.slice(0, 80);
   const tag = /^<\/?([A-Za-z_][^<>\s]{0,40})[^<>]{0,40}>$|^\[\/?(?:SYSTEM|INST|INFO|IMPORTANT)[^\]]{0,30}\]$|^<<\/?SYS>>$/.exec(head.trim());
   if (tag !== null && sentence.length <= 80 && !HTML_TAGS.has(String(tag[1]).toLowerCase())) return true;
   if (/^[#*[(<{\s]{1,12}(?:system|assistant|developer)[ _-]?(?:message|prompt|note|instruction|override)?\s?[)\]}>:]/i.test(head)) return true;
-  const w = words(sentence.slice(0, 2000));
   if (w.length < 3) return false;
   const has = (set) => w.some((x) => set.has(x));
   const near = (set, other, n) => w.some((x, i) => set.has(x) && w.slice(i + 1, i + 1 + n).some((y) => other.has(y)));
@@ -144,16 +143,17 @@ function addressesAssistant(sentence) {
 
 /** How strongly a sentence tells its reader to act: 0 not at all, 1 a request or order to whoever reads, 2 addressed to an assistant about its task, tools or instructions. */
 function directiveStrength(sentence) {
-  if (addressesAssistant(sentence)) return 2;
-  return isImperative(sentence) ? 1 : 0;
+  const w = words(sentence);
+  if (addressesAssistant(sentence, w)) return 2;
+  return isImperative(sentence, w) ? 1 : 0;
 }
 
 /** Whether a sentence, or a clause after a colon, asks its reader for an action or says how something must be. */
-function isImperative(sentence) {
+function isImperative(sentence, w = words(sentence)) {
   const label = /^[\s\p{P}]{0,20}[\p{L}][\p{L}\p{N} _/-]{0,30}:\s/u;
-  let rest = sentence.slice(0, 2000);
+  let rest = sentence;
   for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
-  const body = words(rest).filter((x) => !/^\d+$/.test(x));
+  const body = (rest === sentence ? w : words(rest)).filter((x) => !/^\d+$/.test(x));
   let i = 0;
   while (i < 6 && LEAD_IN.has(body[i])) i++;
   if ((body[i - 1] === 'please' || body[i - 1] === 'kindly') && body[i + 1] !== undefined) return true;
@@ -165,7 +165,7 @@ function isImperative(sentence) {
     if (body[j] === 'make' && body[j + 1] === 'sure') return true;
     if (MODAL.has(body[j]) && body[j + 1] === 'be' && (body[j] === 'should' || body[j] === 'must')) return true;
   }
-  const clause = /:\s+([A-Z][\p{L}]+|please|Please \p{L}+)\s+\S/u.exec(rest);
+  const clause = !rest.includes(': ') ? null : /:\s+([A-Z][\p{L}]+|please|Please \p{L}+)\s+\S/u.exec(rest);
   return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
 const isAction = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));

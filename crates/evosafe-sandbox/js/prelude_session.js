@@ -70,8 +70,7 @@ class Session {
     const out = { data: 0, plain: 0, meta: 0, urged: 0, named: 0, exact: 0 };
     const needle = kind === 'url' || kind === 'date' || kind === 'amount' ? value : normalizeText(value);
     for (const o of this.observations) {
-      for (const s of o.segments) {
-        if (!segmentHas(s, needle, kind)) continue;
+      for (const s of segmentsWith(o, needle, kind)) {
         out[s.strength === 2 ? 'meta' : s.strength === 1 ? 'plain' : 'data']++;
         if (s.urges) out.urged++;
         if (s.strength < 2 && s.named) out.named++;
@@ -127,15 +126,29 @@ class Session {
 
 /** Whether a segment holds a value. */
 function segmentHas(segment, value, kind) {
-  if (kind === 'date') {
-    if (segment.dates === undefined) segment.dates = /\d/.test(segment.norm) ? extractDates(segment.norm) : [];
-    return segment.dates.some((d) => sameDate(d, value));
-  }
-  if (kind === 'amount') {
-    if (segment.amounts === undefined) segment.amounts = /\d/.test(segment.norm) ? extractAmounts(segment.norm) : [];
-    return segment.amounts.includes(Number(value));
-  }
+  if (kind === 'date') return datesOf(segment).some((d) => sameDate(d, value));
+  if (kind === 'amount') return amountsOf(segment).includes(Number(value));
   return containsToken(segment.norm, value);
+}
+
+/** Dates and amounts of a segment, read once. */
+function datesOf(segment) {
+  if (segment.dates === undefined) segment.dates = /\d/.test(segment.norm) ? extractDates(segment.norm) : [];
+  return segment.dates;
+}
+function amountsOf(segment) {
+  if (segment.amounts === undefined) segment.amounts = /\d/.test(segment.norm) ? extractAmounts(segment.norm) : [];
+  return segment.amounts;
+}
+
+/** Segments of a group ({segments}) that hold a value. The group's text as a whole is looked at first: most hold nothing. */
+function segmentsWith(group, value, kind) {
+  if (group.norm === undefined) {
+    group.norm = group.segments.map((s) => s.norm).join('\n');
+    group.digits = group.segments.filter((s) => /\d/.test(s.norm));
+  }
+  if (kind === 'date' || kind === 'amount') return group.digits.filter((s) => segmentHas(s, value, kind));
+  return group.norm.includes(value) ? group.segments.filter((s) => segmentHas(s, value, kind)) : [];
 }
 
 // ---------------------------------------------------------------- composition
