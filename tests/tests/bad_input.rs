@@ -74,7 +74,7 @@ fn bundles() {
         ("import x from 'fs';\n", "harness.js:1:"),
         ("export function onPreToolCall(call) { for (;;) {} }\n", "onPreToolCall"),
         ("export function onPreToolCall(c) { return new Uint8Array(512 * 1024 * 1024); }\n", ""),
-        ("export function onPreToolCall(call) { return { do: 'maybe' }; }\n", "maybe"),
+        ("export function onPreToolCall(call) { return { do: 'maybe' }; }\n", "unknown decision"),
         ("export function onPreToolCall(call) {\n\n  nonsense();\n}\n", "harness.js:3"),
     ] {
         let run = check(code);
@@ -90,12 +90,10 @@ fn archives() {
     refused(&work.run(&["leaderboard"]), 5, &["archive"]);
     let done = work.run(&["search", "finance", "--candidates", "6", "--json"]).json();
     // A damaged index is moved aside and rebuilt, and the user is told.
-    for entry in fs::read_dir(work.archive()).expect("there") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() && path.join("conf").is_file() {
-            fs::write(path.join("conf"), b"\0\0damaged").expect("writable");
-            fs::write(path.join("db"), b"\0\0damaged").expect("writable");
-        }
+    let index = work.archive().join("evosafe/index");
+    for file in ["conf", "db"] {
+        assert!(index.join(file).is_file(), "the index is not where this test damages it");
+        fs::write(index.join(file), b"\0\0damaged").expect("writable");
     }
     let again = work.run(&["search", "finance", "--candidates", "6", "--json"]);
     assert_eq!(again.json()["episodes_run"], 0, "{}", again.stderr);

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use evosafe_e2e::Workspace;
 use serde_json::Value;
 
-const SEARCH: &[&str] =
-    &["search", "finance", "--seed", "3", "--candidates", "14", "--json"];
+const SEARCH: &[&str] = &["search", "finance", "--seed", "3", "--candidates", "14", "--json"];
 
 fn search(work: &Workspace, extra: &[&str]) -> Value {
     work.run(&[SEARCH, extra].concat()).json()
@@ -86,15 +85,32 @@ fn the_whole_tour() {
     let work = Workspace::new();
     let found = search(&work, &[]);
     for key in [
-        "best", "search_score", "h0_score", "candidates", "episodes_run", "episodes_reused",
-        "episodes_saved_by_gate", "unassessed", "elapsed_s",
+        "best",
+        "search_score",
+        "h0_score",
+        "candidates",
+        "episodes_run",
+        "episodes_reused",
+        "episodes_saved_by_gate",
+        "unassessed",
+        "elapsed_s",
     ] {
         assert!(!found[key].is_null(), "search --json lacks {key}");
     }
     let evaluation = work.run(&["evaluate", "best", "--split", "held-out", "--json"]).json();
     for key in [
-        "candidate", "split", "victim", "utility", "asr", "utility_under_attack", "score",
-        "reference", "mcnemar", "unassessed", "indecisive", "caveats",
+        "candidate",
+        "split",
+        "victim",
+        "utility",
+        "asr",
+        "utility_under_attack",
+        "score",
+        "reference",
+        "mcnemar",
+        "unassessed",
+        "indecisive",
+        "caveats",
     ] {
         assert!(evaluation.get(key).is_some(), "evaluate --json lacks {key}");
     }
@@ -137,7 +153,8 @@ fn the_whole_tour() {
 #[test]
 fn a_larger_budget_continues_the_same_search() {
     let (grown, whole) = (Workspace::new(), Workspace::new());
-    let small = grown.run(&["search", "finance", "--seed", "3", "--candidates", "8", "--json"]).json();
+    let small =
+        grown.run(&["search", "finance", "--seed", "3", "--candidates", "8", "--json"]).json();
     assert_eq!(small["candidates"], 8);
     let more = search(&grown, &[]);
     let all = search(&whole, &[]);

@@ -17,10 +17,6 @@ impl Printer {
         Self { json }
     }
 
-    pub fn is_json(self) -> bool {
-        self.json
-    }
-
     /// The result of the command: text for people, or one JSON document.
     pub fn result(self, text: &str, value: &impl Serialize) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();

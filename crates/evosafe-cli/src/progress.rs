@@ -98,10 +98,15 @@ impl State {
                 candidate,
                 stage,
                 outcome: StageOutcome::Stopped { reason, .. },
-            } => self.line(&format!("{} stopped at {}: {reason}", candidate.short(), stage.as_str())),
+            } => {
+                self.line(&format!("{} stopped at {}: {reason}", candidate.short(), stage.as_str()))
+            }
             Event::NewBest { candidate, points } => {
                 self.best = Some(*points);
-                self.line(&format!("{} is the best so far: {points:+.1} points", candidate.short()));
+                self.line(&format!(
+                    "{} is the best so far: {points:+.1} points",
+                    candidate.short()
+                ));
             }
             Event::HeldOutOpened { tasks, .. } => {
                 self.line(&format!("opening {tasks} tasks the search never saw (recorded)"));

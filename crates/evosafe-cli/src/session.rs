@@ -12,7 +12,7 @@ use evosafe_archive::Archive;
 use evosafe_env::{Environment, EnvironmentSettings};
 use evosafe_sandbox::{Sandbox, SandboxOptions};
 use evosafe_search::{RunRecord, SearchError};
-use evosafe_spec::{EnvironmentPlan, Plan, Split};
+use evosafe_spec::{EnvironmentPlan, Plan};
 use evosafe_types::{Bundle, CandidateId, JsonMap, RunId, Task, TaskId};
 use tokio_util::sync::CancellationToken;
 
@@ -97,15 +97,10 @@ pub fn select(tasks: &[Task], ids: &[TaskId]) -> Vec<Task> {
     tasks.iter().filter(|t| ids.contains(&t.id)).cloned().collect()
 }
 
-/// Splits the tasks by the plan.
-pub fn split(plan: &Plan, tasks: &[Task]) -> Result<Split> {
-    Ok(evosafe_spec::split(&plan.split, tasks)?)
-}
-
 /// Opens a victim and says what was skipped.
 pub fn open_victim(locator: &str, options: &JsonMap, printer: Printer) -> Result<Arc<Victim>> {
-    let victim = Victim::open(locator, options)
-        .with_context(|| format!("cannot use victim `{locator}`"))?;
+    let victim =
+        Victim::open(locator, options).with_context(|| format!("cannot use victim `{locator}`"))?;
     for notice in victim.notices() {
         printer.note(&format!("victim: {notice}"));
     }

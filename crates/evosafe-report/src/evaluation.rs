@@ -49,7 +49,8 @@ pub fn evaluation_text(e: &Evaluation) -> String {
         points(e.reference.score),
         worst(&e.reference),
     ]);
-    text += &plain(&["", "candidate", "95 % interval", "no defence", "95 % interval"], &[2, 4], rows);
+    text +=
+        &plain(&["", "candidate", "95 % interval", "no defence", "95 % interval"], &[2, 4], rows);
     let _ = write!(
         text,
         "\n\nMcNemar on attack tasks: {} stopped, {} newly open, exact p = {:.2e}\n",

@@ -43,9 +43,8 @@ pub struct Row {
 /// # Errors
 /// If it is not in the archive or damaged.
 pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, ReportError> {
-    let files = archive
-        .candidate_files(id)?
-        .ok_or_else(|| ReportError::Missing(id.short().to_owned()))?;
+    let files =
+        archive.candidate_files(id)?.ok_or_else(|| ReportError::Missing(id.short().to_owned()))?;
     let bundle: Bundle = evosafe_spec::bundle_from_files(&files)?;
     let manifest = &bundle.manifest;
     let mut row = Row {
@@ -108,10 +107,8 @@ pub fn leaderboard(
     run: &RunId,
     candidates: &[CandidateId],
 ) -> Result<Vec<Row>, ReportError> {
-    let mut rows = candidates
-        .iter()
-        .map(|id| row(archive, run, id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut rows =
+        candidates.iter().map(|id| row(archive, run, id)).collect::<Result<Vec<_>, _>>()?;
     let key = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
     rows.sort_by(|a, b| {
         key(b.wide_score)
@@ -153,8 +150,16 @@ pub fn leaderboard_text(rows: &[Row], best: Option<&CandidateId>) -> String {
         .collect();
     plain(
         &[
-            "candidate", "wide", "search", "utility %", "under attack %", "direct %",
-            "indirect %", "bytes", "stage", "edit",
+            "candidate",
+            "wide",
+            "search",
+            "utility %",
+            "under attack %",
+            "direct %",
+            "indirect %",
+            "bytes",
+            "stage",
+            "edit",
         ],
         &[8, 9],
         cells,

@@ -36,7 +36,8 @@ pub fn trace_text(evidence: &Evidence) -> String {
         }
         for call in &turn.calls {
             let arguments = serde_json::Value::Object(call.proposed.arguments.clone());
-            let _ = writeln!(text, "\n-> {}({})", call.proposed.tool, clean(&arguments.to_string()));
+            let _ =
+                writeln!(text, "\n-> {}({})", call.proposed.tool, clean(&arguments.to_string()));
             match &call.decision {
                 CallDecision::Allow => {}
                 CallDecision::Rewrite { arguments } => {
@@ -63,7 +64,8 @@ pub fn trace_text(evidence: &Evidence) -> String {
         let _ = writeln!(text, "\nanswer: {}", clean(&answer.delivered));
     }
     for fault in &t.faults {
-        let _ = writeln!(text, "harness fault in {:?}: {}: {}", fault.hook, fault.kind, fault.message);
+        let _ =
+            writeln!(text, "harness fault in {:?}: {}: {}", fault.hook, fault.kind, fault.message);
     }
     text
 }

@@ -131,8 +131,7 @@ impl Bundle {
     #[must_use]
     pub fn behaviour(&self) -> ContentHash {
         let l = &self.manifest.limits;
-        let limits =
-            format!("{}/{}/{}/{}", l.fuel, l.memory_mib, l.output_bytes, l.classify_calls);
+        let limits = format!("{}/{}/{}/{}", l.fuel, l.memory_mib, l.output_bytes, l.classify_calls);
         ContentHash::of(&[
             self.policy.as_deref().unwrap_or("").as_bytes(),
             self.code.as_deref().unwrap_or("").as_bytes(),

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::TaskId;
 
 /// Where the malicious goal of a task comes from, if it has one.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// No attack: only utility is measured.

@@ -31,7 +31,8 @@ pub enum Hook {
 pub struct HarnessFault {
     /// The hook that failed.
     pub hook: Hook,
-    /// Class: `trap`, `fuel`, `memory`, `output`, `thrown`, `malformed`, `poisoned`.
+    /// Class: `trap`, `fuel`, `memory`, `output`, `classify`, `thrown`, `malformed`, `poisoned`;
+    /// `sandbox` where the host failed and not the harness.
     pub kind: String,
     /// What happened, with line and column of the JavaScript where known.
     pub message: String,

@@ -24,7 +24,9 @@ pub fn check(cx: &Context<'_>, dir: &Path) -> Result<ExitCode> {
     let findings: Vec<_> = report
         .findings
         .iter()
-        .map(|f| json!({ "file": f.file, "line": f.line, "column": f.column, "message": f.message }))
+        .map(
+            |f| json!({ "file": f.file, "line": f.line, "column": f.column, "message": f.message }),
+        )
         .collect();
     cx.printer.result(
         &text,

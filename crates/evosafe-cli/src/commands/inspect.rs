@@ -60,7 +60,8 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
     let bundle = session::bundle(&archive, &id)?;
     let results: Vec<_> =
         archive.results(&id)?.into_iter().filter(|r| r.run.as_ref() == Some(&run)).collect();
-    let mut text = evosafe_report::leaderboard_text(std::slice::from_ref(&row), record.best.as_ref());
+    let mut text =
+        evosafe_report::leaderboard_text(std::slice::from_ref(&row), record.best.as_ref());
     let _ = write!(text, "\n{}\n", caveat(&record));
     for record in &results {
         let line = |key: &str| record.body.get(key).and_then(|v| v.as_str()).unwrap_or_default();
@@ -75,7 +76,12 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
                 let _ = writeln!(text, "\npromotion: {}", record.body);
             }
             ResultKind::Evaluation => {
-                let _ = writeln!(text, "\nevaluation on {}: score {}", line("split"), record.body["score"]);
+                let _ = writeln!(
+                    text,
+                    "\nevaluation on {}: score {}",
+                    line("split"),
+                    record.body["score"]
+                );
             }
             ResultKind::Stage => {}
         }
@@ -145,22 +151,12 @@ pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Res
 
 /// A hint with train tasks that look like what was asked for.
 fn nearest(record: &evosafe_search::RunRecord, asked: &str) -> String {
-    let close: Vec<&str> = record
-        .order
-        .iter()
-        .map(TaskId::as_str)
-        .filter(|id| id.contains(asked))
-        .take(3)
-        .collect();
+    let close: Vec<&str> =
+        record.order.iter().map(TaskId::as_str).filter(|id| id.contains(asked)).take(3).collect();
     if close.is_empty() { String::new() } else { format!("; did you mean {}?", close.join(", ")) }
 }
 
-pub fn export(
-    cx: &Context<'_>,
-    name: &str,
-    output: &Path,
-    run: Option<&str>,
-) -> Result<ExitCode> {
+pub fn export(cx: &Context<'_>, name: &str, output: &Path, run: Option<&str>) -> Result<ExitCode> {
     let archive = Archive::open_read(&cx.archive)?;
     let (_, record) = session::find_run(&archive, run)?;
     let id = session::candidate(&archive, &record, name)?;

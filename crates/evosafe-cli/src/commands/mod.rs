@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::args::{Args, ArchiveCommand, BridgeCommand, Command, HarnessCommand};
+use crate::args::{ArchiveCommand, Args, BridgeCommand, Command, HarnessCommand};
 use crate::paths;
 use crate::print::Printer;
 

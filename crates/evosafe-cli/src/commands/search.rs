@@ -27,8 +27,7 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     })?;
     let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
-    let victim =
-        session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
     let archive = session::open_archive(&cx.archive, *cx.printer)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let mut seeds = evosafe_spec::seeds()?;
