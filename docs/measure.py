@@ -3,7 +3,7 @@
 
     python3 docs/measure.py seeds --victim replay:RUNS/gpt-4o-2024-05-13 --split-seeds 42 43 44 45 46
     python3 docs/measure.py seeds --victim ... --split-by injection_task
-    python3 docs/measure.py attacks --archive OUT/42 --attacks tool_knowledge ignore_previous direct injecagent
+    python3 docs/measure.py attacks --archive OUT --run RUN --attacks tool_knowledge ignore_previous direct injecagent
 
 Every figure comes from `evosafe ... --json`; this script only repeats commands and averages.
 Finished searches and evaluations are in their archives, so running it again is cheap.
@@ -50,12 +50,13 @@ def seeds(args):
     out = pathlib.Path(args.out)
     rows = []
     for seed in args.split_seeds:
-        common = ["search", args.spec, "--seed", str(args.seed), "--split-seed", str(seed)]
+        common = ["search", args.spec, *(["--candidates", args.candidates] if args.candidates else []), "--seed", str(args.seed), "--split-seed", str(seed)]
         if args.victim:
             common += ["--victim", args.victim]
         if args.split_by:
             common += ["--split-by", args.split_by]
-        archive = out / str(seed)
+        # One archive for all splits: an episode that two of them need is run once.
+        archive = out
         found = evosafe(args.binary, archive, *common)
         run = ["--run", found["run"]]
         best = evosafe(args.binary, archive, "evaluate", "best", "--split", "held-out", *run)
@@ -101,7 +102,7 @@ def attacks(args):
     print("|---|---|" + "---|" * len(COLUMNS))
     for attack in args.attacks:
         best = evosafe(args.binary, args.archive, "evaluate", "best", "--split", "held-out",
-                       "--attack", attack)
+                       "--attack", attack, *(["--run", args.run] if args.run else []))
         for name, report in (("H0", best["reference"]), ("winner", best)):
             print(f"| {attack} | {name} | {show(arm(report)[c] for c in COLUMNS)} |")
 
@@ -117,11 +118,13 @@ def main():
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--split-seeds", type=int, nargs="+", default=[42, 43, 44, 45, 46])
     one.add_argument("--split-by")
+    one.add_argument("--candidates")
     one.add_argument("--winner-only", action="store_true")
     one.add_argument("--out", default="target/measure")
     one.set_defaults(run=seeds)
     two = commands.add_parser("attacks")
     two.add_argument("--archive", required=True)
+    two.add_argument("--run")
     two.add_argument("--attacks", nargs="+",
                      default=["tool_knowledge", "ignore_previous", "direct", "injecagent"])
     two.set_defaults(run=attacks)
