@@ -109,8 +109,11 @@ fn count_through(failures: &mut Failures, evidence: &Evidence) {
     if entry.example.is_empty() {
         entry.example = evidence.task.to_string();
     }
-    let mut tools: Vec<&str> =
-        evidence.transcript.calls().filter_map(|c| Some(c.executed.as_ref()?.tool.as_str())).collect();
+    let mut tools: Vec<&str> = evidence
+        .transcript
+        .calls()
+        .filter_map(|c| Some(c.executed.as_ref()?.tool.as_str()))
+        .collect();
     tools.sort_unstable();
     tools.dedup();
     for tool in tools {
@@ -122,7 +125,9 @@ fn count_blocks(failures: &mut Failures, evidence: &Evidence) {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for call in evidence.transcript.calls() {
         let reason = match (&call.decision, &call.post) {
-            (CallDecision::Block { reason }, _) | (_, Some(TextDecision::Block { reason })) => reason,
+            (CallDecision::Block { reason }, _) | (_, Some(TextDecision::Block { reason })) => {
+                reason
+            }
             _ => continue,
         };
         seen.push((rule_of(reason), call.proposed.tool.as_str()));

@@ -95,10 +95,8 @@ impl Cascade {
             .push((Stage::Static, StageOutcome::Passed { score: None, upper_bound: None }));
         for stage in [Stage::Smoke, Stage::Gate, Stage::Search] {
             self.started(&candidate, stage)?;
-            report.verdicts = self
-                .evaluator
-                .verdicts(&candidate, &harness, self.corpus.prefix(stage))
-                .await?;
+            report.verdicts =
+                self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(stage)).await?;
             let reached = score(&report.verdicts);
             let mut upper_bound = None;
             if stage == Stage::Smoke
@@ -121,9 +119,7 @@ impl Cascade {
             if stage == Stage::Search {
                 report.search = Some(reached);
             }
-            report
-                .stages
-                .push((stage, StageOutcome::Passed { score: Some(reached), upper_bound }));
+            report.stages.push((stage, StageOutcome::Passed { score: Some(reached), upper_bound }));
         }
         Ok(report)
     }
@@ -175,9 +171,7 @@ impl Cascade {
         let reached = (stage != Stage::Static).then(|| score(&report.verdicts));
         let search = self.corpus.prefix(Stage::Search).len();
         report.saved = search.saturating_sub(report.verdicts.len()) as u64;
-        report
-            .stages
-            .push((stage, StageOutcome::Stopped { score: reached, upper_bound, reason }));
+        report.stages.push((stage, StageOutcome::Stopped { score: reached, upper_bound, reason }));
         report
     }
 

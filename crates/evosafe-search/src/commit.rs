@@ -33,7 +33,11 @@ impl Search {
     }
 
     /// Enters a finished cascade into the archive and the list of members.
-    pub(crate) fn commit(&mut self, bundle: &Bundle, report: CascadeReport) -> Result<(), SearchError> {
+    pub(crate) fn commit(
+        &mut self,
+        bundle: &Bundle,
+        report: CascadeReport,
+    ) -> Result<(), SearchError> {
         self.known.insert(bundle.behaviour());
         for (stage, outcome) in &report.stages {
             let body = json!({ "stage": stage, "outcome": outcome });

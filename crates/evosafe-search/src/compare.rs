@@ -61,9 +61,8 @@ pub fn uncovered(verdicts: &[Verdict]) -> Vec<Family> {
         .into_iter()
         .filter(|&family| {
             let of = verdicts.iter().filter(|v| v.family == family);
-            let (n, assessed) = of.fold((0u32, 0u32), |(n, a), v| {
-                (n + 1, a + u32::from(v.outcome.is_assessed()))
-            });
+            let (n, assessed) =
+                of.fold((0u32, 0u32), |(n, a), v| (n + 1, a + u32::from(v.outcome.is_assessed())));
             n > 0 && f64::from(assessed) < COVERAGE_FLOOR * f64::from(n)
         })
         .collect()

@@ -119,8 +119,8 @@ async fn run(
             .collect()
     };
     let (ours_both, h0_both) = (both(&verdicts, &reference), both(&reference, &verdicts));
-    let indecisive = !compare::uncovered(&verdicts).is_empty()
-        || !compare::uncovered(&reference).is_empty();
+    let indecisive =
+        !compare::uncovered(&verdicts).is_empty() || !compare::uncovered(&reference).is_empty();
     let environment = &config.environment;
     let mut caveats: Vec<String> =
         config.victim.caveats().iter().map(|s| (*s).to_owned()).collect();
@@ -144,8 +144,8 @@ async fn run(
         episodes_run: evaluator.counters.run.load(Ordering::Relaxed),
         episodes_reused: evaluator.counters.reused.load(Ordering::Relaxed),
     };
-    let mut body = serde_json::to_value(&evaluation)
-        .map_err(|e| SearchError::Internal(e.to_string()))?;
+    let mut body =
+        serde_json::to_value(&evaluation).map_err(|e| SearchError::Internal(e.to_string()))?;
     if let Some(fields) = body.as_object_mut() {
         // What this process happened to reuse is not part of the result.
         fields.remove("episodes_run");
@@ -244,11 +244,7 @@ async fn idle(config: &EvaluateConfig) -> Result<RateReport, SearchError> {
         }
         episode.close().await;
     }
-    Ok(RateReport {
-        rate: rate.value(),
-        n: rate.n,
-        wilson95: wilson(rate, 0.95).map(pair_of),
-    })
+    Ok(RateReport { rate: rate.value(), n: rate.n, wilson95: wilson(rate, 0.95).map(pair_of) })
 }
 
 fn agreement(config: &EvaluateConfig, reference: &[Verdict]) -> Option<AgreementReport> {

@@ -199,17 +199,15 @@ impl Evaluator {
                 self.counters.reused.fetch_add(1, Ordering::Relaxed);
                 let assessed = self.count_assessed(&outcome);
                 self.emit(&finished(candidate, true, assessed, 0), false)?;
-                slots[slot] =
-                    Some(Verdict { task: id.clone(), family: task.family, outcome });
+                slots[slot] = Some(Verdict { task: id.clone(), family: task.family, outcome });
                 continue;
             }
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
             running.spawn(async move {
                 let outcome = this.episode(&candidate, &harness, &task, key).await;
-                outcome.map(|outcome| {
-                    (slot, Verdict { task: task.id, family: task.family, outcome })
-                })
+                outcome
+                    .map(|outcome| (slot, Verdict { task: task.id, family: task.family, outcome }))
             });
         }
         while let Some(joined) = running.join_next().await {
@@ -242,7 +240,8 @@ impl Evaluator {
                 result = self.agent.run(harness, task, 0) => result,
             };
             match &result.outcome {
-                Outcome::Unassessed { fault, .. } if !fault.is_permanent() && attempt < ATTEMPTS => {}
+                Outcome::Unassessed { fault, .. }
+                    if !fault.is_permanent() && attempt < ATTEMPTS => {}
                 _ => break result,
             }
         };

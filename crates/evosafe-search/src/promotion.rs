@@ -42,7 +42,8 @@ impl Search {
                 .filter(|&i| self.members[i].searched && self.members[i].wide.is_none())
                 .reduce(|a, b| if self.ranks_above(b, a) { b } else { a });
             let Some(next) = next else { break };
-            if self.search_merit(next) < self.search_merit(self.champion()) - 2.0 * CHALLENGE_SLACK {
+            if self.search_merit(next) < self.search_merit(self.champion()) - 2.0 * CHALLENGE_SLACK
+            {
                 break;
             }
             self.promote(next).await?;
@@ -144,8 +145,6 @@ impl Search {
         let parent: Option<&CandidateId> = member.bundle.manifest.parents.first();
         let parent = self.members.iter().position(|m| Some(&m.id) == parent);
         member.searched
-            && parent.is_some_and(|p| {
-                self.search_merit(index) > self.search_merit(p) + IMPROVEMENT
-            })
+            && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p) + IMPROVEMENT)
     }
 }

@@ -12,9 +12,7 @@ use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_spec::{Mechanism, Plan, Split};
-use evosafe_types::{
-    Budget, Bundle, ContentHash, Event, Evidence, RunId, Spent, Stage, Task,
-};
+use evosafe_types::{Budget, Bundle, ContentHash, Event, Evidence, RunId, Spent, Stage, Task};
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
@@ -223,11 +221,8 @@ impl Search {
         self.commit(&h0, report)?;
         self.widen(0, &wide)?;
         if self.config.criticizer {
-            self.criticizer = Some(Criticizer::new(
-                &self.h0_traces,
-                &self.config.environment,
-                self.config.seed,
-            ));
+            self.criticizer =
+                Some(Criticizer::new(&self.h0_traces, &self.config.environment, self.config.seed));
         }
         Ok(())
     }
@@ -325,11 +320,7 @@ impl Search {
             self.propose(&bundle, edit)?;
             let cascade = self.cascade.clone();
             let job = bundle.clone();
-            running.push((
-                bundle,
-                proposal,
-                tokio::spawn(async move { cascade.run(&job).await }),
-            ));
+            running.push((bundle, proposal, tokio::spawn(async move { cascade.run(&job).await })));
         }
         let mut done = Vec::new();
         let mut failed = None;
@@ -396,4 +387,3 @@ fn library_hash(library: &[Mechanism], seeds: &[Bundle]) -> ContentHash {
     let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
     ContentHash::of(&parts)
 }
-

@@ -42,7 +42,11 @@ pub struct SearchSummary {
 
 impl Search {
     /// Enters the end into the archive.
-    pub(crate) fn finish(&mut self, best: usize, reason: String) -> Result<SearchSummary, SearchError> {
+    pub(crate) fn finish(
+        &mut self,
+        best: usize,
+        reason: String,
+    ) -> Result<SearchSummary, SearchError> {
         let winner = &self.members[best];
         let h0 = &self.members[0];
         self.record.best = Some(winner.id.clone());

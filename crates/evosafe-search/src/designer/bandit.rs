@@ -51,11 +51,7 @@ impl Bandit {
 
     /// The operator with the largest weighted draw. Operators of weight 0 are not
     /// available.
-    pub fn operator(
-        &self,
-        weights: &[(Operator, f64)],
-        rng: &mut ChaCha8Rng,
-    ) -> Option<Operator> {
+    pub fn operator(&self, weights: &[(Operator, f64)], rng: &mut ChaCha8Rng) -> Option<Operator> {
         best(weights.iter().map(|&(op, weight)| (op, weight, self.operators.get(&op))), rng)
     }
 

@@ -68,7 +68,8 @@ impl Designer {
 
     /// Half of the time the front's best by merit, else any of the front.
     fn parent<'a>(&self, archive: &Archive<'a>, rng: &mut ChaCha8Rng) -> Option<&'a Member> {
-        let editable = |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
+        let editable =
+            |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
         let pool: Vec<usize> = match self.kind {
             DesignerKind::Random => {
                 (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect()

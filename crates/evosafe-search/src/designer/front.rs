@@ -11,11 +11,11 @@ use super::Member;
 /// to the search (docs/decisions/0002-utility-under-attack.md).
 #[must_use]
 pub fn merit(score: &Score, reference: &Score) -> Option<f64> {
-    let shortfall = match (score.utility_under_attack.value(), reference.utility_under_attack.value())
-    {
-        (Some(ours), Some(h0)) => (h0 - ours).max(0.0) * 100.0,
-        _ => 0.0,
-    };
+    let shortfall =
+        match (score.utility_under_attack.value(), reference.utility_under_attack.value()) {
+            (Some(ours), Some(h0)) => (h0 - ours).max(0.0) * 100.0,
+            _ => 0.0,
+        };
     Some(score.points()? - shortfall)
 }
 
@@ -51,9 +51,7 @@ pub fn pareto_front(members: &[Member]) -> Vec<usize> {
         .collect();
     points
         .iter()
-        .filter(|(i, p)| {
-            !points.iter().any(|(j, q)| dominates(q, p) || (q == p && j < i))
-        })
+        .filter(|(i, p)| !points.iter().any(|(j, q)| dominates(q, p) || (q == p && j < i)))
         .map(|(i, _)| *i)
         .collect()
 }

@@ -45,9 +45,7 @@ impl DesignerKind {
 }
 
 /// The edits.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operator {
     /// Add a mechanism.
@@ -194,12 +192,8 @@ impl Designer {
         flagged: &[String],
     ) -> Result<Option<Proposal>, SearchError> {
         let manifest = &proposal.bundle.manifest;
-        let genome: Vec<_> = manifest
-            .mechanisms
-            .iter()
-            .filter(|m| !flagged.contains(&m.name))
-            .cloned()
-            .collect();
+        let genome: Vec<_> =
+            manifest.mechanisms.iter().filter(|m| !flagged.contains(&m.name)).cloned().collect();
         if genome.is_empty() || genome.len() == manifest.mechanisms.len() {
             return Ok(None);
         }

@@ -60,7 +60,11 @@ fn neighbour(param: &Param, value: &ParamValue, rng: &mut ChaCha8Rng) -> Option<
             let step = if rng.random_bool(0.6) { 1 } else { rng.random_range(1..=reach) };
             let to = if rng.random_bool(0.5) { at + step } else { at - step };
             let to = to.clamp(*min, *max);
-            Some(ParamValue::Int(if to == *at { (if at == min { *max } else { *min }).min(*max) } else { to }))
+            Some(ParamValue::Int(if to == *at {
+                (if at == min { *max } else { *min }).min(*max)
+            } else {
+                to
+            }))
         }
         (ParamKind::Float { min, max }, ParamValue::Float(at)) => {
             let step = (max - min) * rng.random_range(-0.35..0.35);
