@@ -55,7 +55,7 @@ impl Designer {
             parts.push((mechanism, used.params.clone()));
         }
         let lineage = Lineage {
-            name: draft.genome.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join("+"),
+            name: name_of(&draft.genome),
             parents: draft.parents,
             origin: Origin::Designer(self.kind.as_str().to_owned()),
             edit: draft.edit,
@@ -283,4 +283,13 @@ fn hypothesis(operator: Operator, parent: &Member) -> String {
             Operator::Tune | Operator::Replace => "move the trade-off between the two",
         }
     )
+}
+
+/// A short name for people: the first mechanism and how many more.
+fn name_of(genome: &[MechanismUse]) -> String {
+    match genome {
+        [] => "no-mechanism".to_owned(),
+        [only] => only.name.clone(),
+        [first, rest @ ..] => format!("{}-and-{}-more", first.name, rest.len()),
+    }
 }
