@@ -315,7 +315,7 @@ function yamlLeaves(text) {
     const literal = /^[|>][+-]?$/.test(first);
     const parts = [literal ? '' : first];
     let quotes = 0;                                         // unescaped quote characters so far; even = closed
-    const count = (t) => { for (let k = 0; k < t.length; k++) if (t[k] === '\\' && quote === '"') k++; else if (t[k] === quote) quotes++; };
+    const count = (t) => { quotes += (quote === '"' && t.includes('\\') ? t.replace(/\\[^]/g, '') : t).split(quote).length - 1; };
     if (quote) count(first);
     while (i < lines.length) {
       if (quote && quotes % 2 === 0) break;

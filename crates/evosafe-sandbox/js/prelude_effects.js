@@ -99,6 +99,7 @@ const ASSISTANT = setOf('assistant ai agent model chatbot llm gpt claude gemini 
 const EARLIER = setOf('previous prior above earlier preceding');
 const GIVING = setOf('gave give asked assigned told');
 const RESUMING = setOf('solve complete continue proceed resume gave');
+const SECRECY = setOf('user users');
 const DUTY = setOf('must should instructions message instruction following');
 const CALLING = setOf('use call invoke run execute substitute');
 const FILLING = setOf('following arguments argument placeholder placeholders parameters');
@@ -107,6 +108,8 @@ const TOOLING = setOf('tool tools function functions api command placeholder pla
 const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately remember make sure be');
 const MODAL = setOf('must should need have can could would will');
 const ORDERS = setOf('must should need have shall');
+// Words without which no request starts in the middle of a sentence.
+const HINTS = setOf('please kindly you can could would will make should must');
 const ASKS = setOf('can could would will');
 
 // What makes a sentence one to an assistant. `w` are its words, `has(set)` asks for one of them,
@@ -115,7 +118,7 @@ const TO_ASSISTANT = [
   // drop what you were told: "ignore all previous instructions"
   ({ near }) => near(OVERRIDE, PRIOR, 3) && (near(OVERRIDE, EARLIER, 3) || near(OVERRIDE, CONTROL, 6)),
   // the reader's task, spoken of by its giver: "the task that I gave you"
-  ({ w }) => w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 5).some((y) => GIVING.has(y))),
+  ({ w, has }) => has(GIVING) && w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 5).some((y) => GIVING.has(y))),
   // when to do the task: "before you continue with your task"
   ({ has, you, line }) => you && has(ORDERING) && has(RESUMING) && /\b(?:the|your|my|this) (?:\w+ )?(?:task|instruction|prompt|request|question)/.test(line),
   // a message that says whom it is for: "a message from me to you"
@@ -125,7 +128,7 @@ const TO_ASSISTANT = [
   // how to call tools: "you should use the tool ... with the following arguments"
   ({ has, you }) => you && has(TOOLING) && has(CALLING) && has(FILLING),
   // secrecy: "do not tell the user"
-  ({ line }) => /\b(?:do not|don't|never) (?:tell|mention|inform|notify|reveal|alert) (?:this |it |anything )?(?:to )?(?:the )?user\b/.test(line),
+  ({ has, line }) => has(SECRECY) && /\b(?:do not|don't|never) (?:tell|mention|inform|notify|reveal|alert) (?:this |it |anything )?(?:to )?(?:the )?users?\b/.test(line),
 ];
 
 /** Whether a sentence is addressed to an assistant, or is markup that poses as a message to one. */
@@ -135,9 +138,10 @@ function addressesAssistant(sentence, w = words(sentence)) {
   if (tag !== null && sentence.length <= 80 && !HTML_TAGS.has(String(tag[1]).toLowerCase())) return true;
   if (/^[#*[(<{\s]{1,12}(?:system|assistant|developer)[ _-]?(?:message|prompt|note|instruction|override)?\s?[)\]}>:]/i.test(head)) return true;
   if (w.length < 3) return false;
-  const has = (set) => w.some((x) => set.has(x));
-  const near = (set, other, n) => w.some((x, i) => set.has(x) && w.slice(i + 1, i + 1 + n).some((y) => other.has(y)));
-  const seen = { w, has, near, you: w.includes('you') || w.includes('your'), line: w.join(' ') };
+  const bag = new Set(w);
+  const has = (set) => { for (const x of set) if (bag.has(x)) return true; return false; };
+  const near = (set, other, n) => has(set) && has(other) && w.some((x, i) => set.has(x) && w.slice(i + 1, i + 1 + n).some((y) => other.has(y)));
+  const seen = { w, has, near, you: bag.has('you') || bag.has('your'), line: w.join(' ') };
   return TO_ASSISTANT.some((rule) => rule(seen));
 }
 
@@ -153,12 +157,13 @@ function isImperative(sentence, w = words(sentence)) {
   const label = /^[\s\p{P}]{0,20}[\p{L}][\p{L}\p{N} _/-]{0,30}:\s/u;
   let rest = sentence;
   for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
-  const body = (rest === sentence ? w : words(rest)).filter((x) => !/^\d+$/.test(x));
+  const body = (rest === sentence ? w : words(rest)).filter((x) => x > '9' || !/^\d+$/.test(x));
   let i = 0;
   while (i < 6 && LEAD_IN.has(body[i])) i++;
   if ((body[i - 1] === 'please' || body[i - 1] === 'kindly') && body[i + 1] !== undefined) return true;
   if (isAction(body[i])) return body[i + 1] !== undefined && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {
+    if (!HINTS.has(body[j])) continue;
     if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(isAction)) return true;
     if (body[j] === 'you' && ORDERS.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j + 1] === 'you' && ASKS.has(body[j]) && body.slice(j + 2, j + 5).some(isAction)) return true;
