@@ -3,7 +3,7 @@
 //
 // The host puts in front of this file:
 //   GLOBALS    names of standard globals that candidates may use
-//   prelude()  the body of prelude.js; returns its top-level names, which become globals too
+//   prelude()  the body of prelude*.js; returns its top-level names, which become globals too
 //
 // All intrinsics are frozen before a candidate is loaded, so the glue below may use them
 // without keeping copies: a candidate cannot change what it calls.

@@ -83,11 +83,16 @@ pub fn top_level_names(script: &str) -> Vec<String> {
     names
 }
 
+/// Whether freezing may leave a value mutable: anything made by a call or `new` (but
+/// `Object.freeze`), and patterns, which keep `lastIndex`.
 fn holds_state(declaration: &Declaration<'_>) -> bool {
     let Declaration::VariableDeclaration(variables) = declaration else { return false };
-    variables.declarations.iter().any(|variable| {
-        let init = &variable.init;
-        matches!(init, Some(Expression::NewExpression(_) | Expression::RegExpLiteral(_)))
+    variables.declarations.iter().any(|variable| match &variable.init {
+        Some(Expression::NewExpression(_) | Expression::RegExpLiteral(_)) => true,
+        Some(Expression::CallExpression(call)) => {
+            !call.callee.is_specific_member_access("Object", "freeze")
+        }
+        _ => false,
     })
 }
 

@@ -84,6 +84,19 @@ fn typeof_may_ask_for_what_is_not_there() {
 #[test]
 fn top_level_names_of_a_script() {
     let script = "const A = 1, { b, c: [d] } = x;\nfunction e() { const no = 1; }\nclass F {}\nlet g;\n\
-        const M = new Map();\nconst R = /x/g;";
-    assert_eq!(top_level_names(script), ["A", "b", "d", "e", "F", "g"]);
+        const M = new Map(), R = /x/g;\nconst S = setOf();\nconst O = Object.freeze({});";
+    assert_eq!(top_level_names(script), ["A", "b", "d", "e", "F", "g", "O"]);
+}
+
+#[test]
+fn mechanisms_name_nothing_that_the_sandbox_lacks() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../warmstart/mechanisms");
+    for entry in std::fs::read_dir(dir).expect("the mechanisms are there") {
+        let file = entry.expect("readable").path();
+        if file.extension().is_some_and(|extension| extension == "js") {
+            let body = std::fs::read_to_string(&file).expect("readable");
+            let code = format!("{body}\nexport const begin = () => typeof mechanism;");
+            assert_eq!(findings(&code), [""; 0], "{}", file.display());
+        }
+    }
 }

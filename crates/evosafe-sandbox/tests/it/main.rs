@@ -2,6 +2,7 @@
 
 mod basics;
 mod check;
+mod docs;
 mod hostile;
 mod machinery;
 mod support;
