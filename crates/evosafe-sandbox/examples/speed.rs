@@ -1,4 +1,4 @@
-//! How long a trajectory and a hook call take: `cargo run --release --example speed`.
+//! How long a trajectory and a hook call take: `cargo run --release --example speed [harness.js]`.
 //! Prints minimum and median in microseconds. Meaningful on an idle machine only.
 
 use std::time::Instant;
@@ -120,6 +120,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     measure("trivial", &trivial, &context(1)).await;
     measure("reference", &reference, &context(1)).await;
     measure("reference", &reference, &context(70)).await;
+    if let Some(file) = std::env::args().nth(1) {
+        let given = sandbox.prepare(&bundle(&std::fs::read_to_string(file)?))?;
+        measure("given", &given, &context(24)).await;
+    }
     for (name, harness) in [("trivial", &trivial), ("reference", &reference)] {
         let before = resident_mib();
         let mut alive = Vec::new();
