@@ -12,7 +12,10 @@ class Session {
     this.requestAmounts = [];
     this.requestClasses = new Set();
     this.tools = new Map();
-    for (const t of ctx.tools || []) this.tools.set(t.name, { name: t.name, description: t.description, effect: toolEffect(t), schema: () => t.inputSchema || {} });
+    for (const t of ctx.tools || []) {
+      let effect;                                           // worked out for the tools that a run uses
+      this.tools.set(t.name, { name: t.name, description: t.description, schema: () => t.inputSchema || {}, get effect() { return effect || (effect = toolEffect(t)); } });
+    }
     this.observations = [];
     this.allowed = [];
     this.exposed = false;
