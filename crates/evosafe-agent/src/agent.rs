@@ -14,7 +14,7 @@ use crate::simulated::{Opening, VictimMove};
 use crate::victim::{Observation, Victim};
 
 /// Raised whenever the loop may run an episode differently: part of every evidence key.
-pub const LOOP_VERSION: &str = "1";
+pub const LOOP_VERSION: &str = "2";
 
 /// What every harness is told as trace id. It says nothing: ids that differ by task could
 /// be looked up in a table.
@@ -55,6 +55,9 @@ impl Agent {
     /// Runs one episode to its verdict. Nothing a harness or a victim does is an error;
     /// infrastructure faults make the outcome unassessed.
     pub async fn run(&self, harness: &Harness, task: &Task, seed: u64) -> EpisodeResult {
+        if let Some((fault, detail)) = self.victim.unplayable(task) {
+            return EpisodeResult::lost(Run::default(), fault, &detail);
+        }
         let mut episode = match self.environment.open(&task.id, seed).await {
             Ok(episode) => episode,
             Err(error) => return EpisodeResult::lost(Run::default(), error.fault(), &error),
@@ -93,11 +96,8 @@ impl Agent {
         let mut trajectory = harness.start(&context, self.victim.classifier()).await;
         let hidden = trajectory.hidden_tools().to_vec();
         let base_prompt = episode.system_prompt().to_owned();
-        let with_policy = match harness.policy() {
-            Some(policy) => format!("{base_prompt}\n\n{policy}"),
-            None => base_prompt.clone(),
-        };
-        let system_prompt = trajectory.system_prompt(&with_policy).await;
+        // Appends the policy, then asks the hook.
+        let system_prompt = trajectory.system_prompt(&base_prompt).await;
         let shown: Vec<ToolSpec> =
             context.tools.iter().filter(|t| !hidden.contains(&t.name)).cloned().collect();
         run.transcript = Transcript {
@@ -130,6 +130,9 @@ impl Agent {
             let observations: Vec<Observation<'_>> =
                 turn.into_iter().flat_map(|t| &t.calls).map(observe).collect();
             match session.next(&observations) {
+                // Nothing would be shown of the results: as in the benchmark's loop, the
+                // last model call is not followed by tools.
+                VictimMove::Calls { .. } if step == self.step_limit => {}
                 VictimMove::Calls { text, calls } => {
                     let turn =
                         turn_of(&mut trajectory, episode, &hidden, text, calls, &mut executed);

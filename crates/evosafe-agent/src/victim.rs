@@ -39,7 +39,11 @@ impl Victim {
         match locator.split_once(':') {
             Some(("replay", path)) if !path.is_empty() => {
                 let attack = options.get("attack").and_then(|a| a.as_str());
-                Ok(Self::Replay(ReplayVictim::open(Path::new(path), attack)?))
+                let mut victim = ReplayVictim::open(Path::new(path), attack)?;
+                if let Some(version) = options.get("version").and_then(|v| v.as_str()) {
+                    victim.expect_version(version);
+                }
+                Ok(Self::Replay(victim))
             }
             Some(("sim", name)) => Ok(Self::Simulated(SimulatedVictim::embedded(name)?)),
             _ => Err(VictimError::Unknown(locator.to_owned())),
@@ -74,7 +78,7 @@ impl Victim {
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
         match self {
-            Self::Replay(victim) => victim.notices().to_vec(),
+            Self::Replay(victim) => victim.notices(),
             Self::Simulated(_) => Vec::new(),
         }
     }
@@ -100,6 +104,15 @@ impl Victim {
                     Box::pin(async move { Ok(answer) })
                 }))
             }
+        }
+    }
+
+    /// Why this victim can never run the task, if so: known before the episode is opened.
+    #[must_use]
+    pub fn unplayable(&self, task: &Task) -> Option<(FaultKind, String)> {
+        match self {
+            Self::Replay(victim) => victim.unplayable(task),
+            Self::Simulated(_) => None,
         }
     }
 

@@ -3,22 +3,27 @@
 //! What the environment draws anew in each run (one-time codes, order numbers, time
 //! stamps) is rebound: see [`rebind`].
 
+mod compare;
+mod diff;
 mod read;
 pub mod rebind;
 mod recording;
 mod session;
+mod token;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use evosafe_types::{ContentHash, FaultKind, Task};
+use evosafe_types::{ContentHash, FaultKind, Task, Transcript};
 
 use crate::VictimError;
+pub use compare::Difference;
 use read::Files;
 use recording::Recording;
 pub use session::ReplaySession;
 
-/// Skipped files that a notice names.
+/// Skipped files (or tasks) that a notice names.
 const NAMED: usize = 5;
 
 /// Flags as recorded.
@@ -38,6 +43,8 @@ pub struct ReplayVictim {
     id: String,
     runs: BTreeMap<RunKey, Recording>,
     notices: Vec<String>,
+    /// User tasks whose recorded request is not the one the environment gives.
+    other_requests: Mutex<BTreeSet<String>>,
 }
 
 /// (suite, user task, injection task).
@@ -74,7 +81,8 @@ impl ReplayVictim {
         if errors > 0 {
             notices.push(format!("{errors} recorded runs ended in an API error: unassessed"));
         }
-        Ok(Self { id: format!("replay:{pipeline}@{}", hash.short()), runs, notices })
+        let id = format!("replay:{pipeline}@{}", hash.short());
+        Ok(Self { id, runs, notices, other_requests: Mutex::default() })
     }
 
     /// `replay:PIPELINE@HASH`; the hash covers the content of the runs that were read.
@@ -83,10 +91,23 @@ impl ReplayVictim {
         &self.id
     }
 
-    /// Files that were skipped, and recorded API errors.
+    /// Files that were skipped, recorded API errors and, once episodes ran, signs that the
+    /// runs were made with another version of the benchmark.
     #[must_use]
-    pub fn notices(&self) -> &[String] {
-        &self.notices
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = self.notices.clone();
+        let other = self.other_requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if !other.is_empty() {
+            let named: Vec<&str> = other.iter().map(String::as_str).take(NAMED).collect();
+            let more = if other.len() > NAMED { ", ..." } else { "" };
+            notices.push(format!(
+                "{} user tasks were recorded with another request than the environment gives ({}{more}): \
+                 the benchmark may have had another version",
+                other.len(),
+                named.join(", ")
+            ));
+        }
+        notices
     }
 
     /// Benchmark versions that the runs name; older recordings name none.
@@ -95,9 +116,33 @@ impl ReplayVictim {
         self.runs.values().filter_map(|r| r.benchmark_version.as_deref()).collect()
     }
 
+    /// The version of the benchmark that all runs name, if they do.
+    #[must_use]
+    pub fn benchmark_version(&self) -> Option<&str> {
+        let mut versions = self.benchmark_versions().into_iter();
+        versions.next().filter(|_| versions.next().is_none())
+    }
+
+    /// Recorded benign runs, and recorded pairs of user and injection task.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let pairs = self.runs.keys().filter(|(_, _, injection)| injection.is_some()).count();
+        (self.runs.len() - pairs, pairs)
+    }
+
+    /// Notes that the environment runs version `version` of the benchmark.
+    pub(crate) fn expect_version(&mut self, version: &str) {
+        let recorded = self.benchmark_versions();
+        if !recorded.is_empty() && !recorded.contains(version) {
+            let recorded = recorded.into_iter().collect::<Vec<_>>().join(", ");
+            self.notices.push(format!(
+                "the runs were recorded with benchmark version {recorded}, the environment is {version}"
+            ));
+        }
+    }
+
     fn run(&self, task: &Task) -> Option<&Recording> {
-        let key =
-            (task.suite.clone(), task.user_task.clone(), task.injection_task.clone());
+        let key = (task.suite.clone(), task.user_task.clone(), task.injection_task.clone());
         self.runs.get(&key)
     }
 
@@ -111,6 +156,32 @@ impl ReplayVictim {
         })
     }
 
+    /// The calls of a replayed episode whose results are not the recorded ones.
+    #[must_use]
+    pub fn differences(&self, task: &Task, transcript: &Transcript) -> Vec<Difference> {
+        self.run(task).map(|run| compare::differences(run, transcript)).unwrap_or_default()
+    }
+
+    /// The recorded run of a task, if it can be replayed.
+    ///
+    /// # Errors
+    /// If there is none, or it ended in an API error.
+    fn playable(&self, task: &Task) -> Result<&Recording, (FaultKind, String)> {
+        let run = self.run(task).ok_or_else(|| {
+            (FaultKind::NoRecording, format!("{} has no run of {}", self.id, task.id))
+        })?;
+        if run.api_error {
+            return Err((FaultKind::RecordedApiError, format!("recorded run of {}", task.id)));
+        }
+        Ok(run)
+    }
+
+    /// Why a task cannot be replayed, if so.
+    #[must_use]
+    pub fn unplayable(&self, task: &Task) -> Option<(FaultKind, String)> {
+        self.playable(task).err()
+    }
+
     /// Starts an episode.
     ///
     /// # Errors
@@ -120,11 +191,10 @@ impl ReplayVictim {
         task: &Task,
         instruction: &str,
     ) -> Result<ReplaySession<'_>, (FaultKind, String)> {
-        let run = self.run(task).ok_or_else(|| {
-            (FaultKind::NoRecording, format!("{} has no run of {}", self.id, task.id))
-        })?;
-        if run.api_error {
-            return Err((FaultKind::RecordedApiError, format!("recorded run of {}", task.id)));
+        let run = self.playable(task)?;
+        if !run.instruction.split_whitespace().eq(instruction.split_whitespace()) {
+            let name = format!("{}/{}", task.suite, task.user_task);
+            self.other_requests.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
         }
         Ok(ReplaySession::new(run, instruction))
     }
@@ -138,5 +208,9 @@ fn describe(skipped: &[(String, String)]) -> Option<String> {
         skipped.iter().take(NAMED).map(|(name, why)| format!("{name} ({why})")).collect();
     let more = skipped.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("skipped {} files that are no recorded runs: {}{more}", skipped.len(), names.join(", ")))
+    Some(format!(
+        "skipped {} files that are no recorded runs: {}{more}",
+        skipped.len(),
+        names.join(", ")
+    ))
 }

@@ -1,176 +1,208 @@
-//! Finding recorded runs in a folder or an archive of one.
+//! Finding recorded runs in a folder or an archive of one. What a file is follows from its
+//! content; its place only names it in messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use evosafe_types::ContentHash;
 
 use super::RunKey;
-use super::recording::Recording;
+use super::recording::{Heading, Recording};
 use crate::VictimError;
 
 /// Largest file that is read as a recording, in bytes.
 const LARGEST: u64 = 64 << 20;
+/// Most bytes that are read in all: an archive of this size is no set of runs.
+const MOST_BYTES: u64 = 8 << 30;
+/// Most entries of an archive or folder that are looked at.
+const MOST_ENTRIES: u64 = 1_000_000;
+/// Deepest folder that is looked into, counted from the one that was named.
+const DEEPEST: usize = 16;
+/// Largest zstd window, as a power of two: what `zstd --long` writes, 128 MiB.
+const WINDOW: u32 = 27;
 
 /// What was found.
+#[derive(Debug, Default)]
 pub struct Files {
     pub runs: BTreeMap<RunKey, Recording>,
     /// Name and reason.
     pub skipped: Vec<(String, String)>,
     pub attacks: BTreeSet<String>,
     pub pipelines: BTreeSet<String>,
-    /// Hash of the content of the runs that were read, whatever their order.
+    /// Hash of the content of the runs that were read, whatever their order and place.
     pub digest: String,
-}
-
-/// The place of a file in the benchmark's layout.
-struct Place {
-    suite: String,
-    user_task: String,
-    attack: Option<String>,
-    injection_task: Option<String>,
-}
-
-impl Place {
-    /// From the last four parts of a path.
-    fn of(path: &Path) -> Option<Self> {
-        let parts: Vec<&str> =
-            path.iter().map(|p| p.to_str()).collect::<Option<Vec<_>>>()?;
-        let [.., suite, user_task, attack, file] = parts.as_slice() else { return None };
-        let injection_task = file.strip_suffix(".json")?;
-        let named = |text: &str| (text != "none").then(|| text.to_owned());
-        Some(Self {
-            suite: (*suite).to_owned(),
-            user_task: (*user_task).to_owned(),
-            attack: named(attack),
-            injection_task: named(injection_task),
-        })
-    }
 }
 
 struct Collector<'a> {
     wanted: Option<&'a str>,
     files: Files,
     hashes: BTreeMap<RunKey, ContentHash>,
+    entries: u64,
+    bytes: u64,
 }
 
 /// Reads benign runs and those under `attack`.
 pub fn read(path: &Path, attack: Option<&str>) -> Result<Files, VictimError> {
     let fail = |source| VictimError::Io { path: path.to_owned(), source };
-    let files = Files {
-        runs: BTreeMap::new(),
-        skipped: Vec::new(),
-        attacks: BTreeSet::new(),
-        pipelines: BTreeSet::new(),
-        digest: String::new(),
+    let mut collector = Collector {
+        wanted: attack,
+        files: Files::default(),
+        hashes: BTreeMap::new(),
+        entries: 0,
+        bytes: 0,
     };
-    let mut collector = Collector { wanted: attack, files, hashes: BTreeMap::new() };
     if fs::metadata(path).map_err(fail)?.is_dir() {
         from_folder(path, &mut collector)?;
     } else {
-        from_archive(path, &mut collector)?;
+        from_archive(path, &mut collector).map_err(fail)?;
     }
-    let texts: Vec<String> = collector
-        .hashes
-        .iter()
-        .map(|((suite, user, injection), hash)| format!("{suite}/{user}/{injection:?} {hash}"))
-        .collect();
-    let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
-    collector.files.digest = ContentHash::of(&parts).to_string();
-    Ok(collector.files)
+    Ok(collector.finish())
 }
 
 fn from_folder(root: &Path, collector: &mut Collector<'_>) -> Result<(), VictimError> {
-    let mut open = vec![root.to_owned()];
-    while let Some(folder) = open.pop() {
+    let mut open = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
         let fail = |source| VictimError::Io { path: folder.clone(), source };
         for entry in fs::read_dir(&folder).map_err(fail)? {
-            let path = entry.map_err(fail)?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if let Some(place) = collector.place(&path) {
-                let name = path.display().to_string();
-                match fs::File::open(&path).and_then(|mut file| bounded(&mut file)) {
-                    Ok(bytes) => collector.take(&name, &place, &bytes),
-                    Err(e) => collector.files.skipped.push((name, e.to_string())),
+            let entry = entry.map_err(fail)?;
+            collector.count().map_err(fail)?;
+            let path = entry.path();
+            // A linked file is read; a linked folder could lead round in a circle.
+            if entry.file_type().map_err(fail)?.is_dir() {
+                if depth < DEEPEST {
+                    open.push((path, depth + 1));
+                }
+            } else if is_json(&path) && path.is_file() {
+                let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+                match fs::File::open(&path).and_then(|file| collector.bounded(file)) {
+                    Ok(bytes) => collector.take(name, &bytes),
+                    Err(error) if is_over(&error) => return Err(fail(error)),
+                    Err(error) => collector.files.skipped.push((name, error.to_string())),
                 }
             }
         }
     }
-    collector.files.skipped.sort();
     Ok(())
 }
 
-fn from_archive(path: &Path, collector: &mut Collector<'_>) -> Result<(), VictimError> {
-    let fail = |source| VictimError::Io { path: path.to_owned(), source };
-    let file = fs::File::open(path).map_err(fail)?;
-    let stream = zstd::Decoder::new(file).map_err(fail)?;
+fn from_archive(path: &Path, collector: &mut Collector<'_>) -> io::Result<()> {
+    let not_one = |e: io::Error| {
+        io::Error::new(e.kind(), format!("it is neither a folder nor a readable .tar.zst: {e}"))
+    };
+    let mut stream = zstd::Decoder::new(fs::File::open(path)?)?;
+    stream.window_log_max(WINDOW)?;
     let mut archive = tar::Archive::new(stream);
-    for entry in archive.entries().map_err(fail)? {
-        let mut entry = entry.map_err(fail)?;
-        let inner = entry.path().map_err(fail)?.into_owned();
-        if let Some(place) = collector.place(&inner) {
-            let name = inner.display().to_string();
-            match bounded(&mut entry) {
-                Ok(bytes) => collector.take(&name, &place, &bytes),
-                // A file that is too large is skipped; a broken stream is an error.
-                Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => {
-                    collector.files.skipped.push((name, e.to_string()));
-                }
-                Err(e) => return Err(fail(e)),
+    for entry in archive.entries()? {
+        let entry = entry.map_err(not_one)?;
+        collector.count()?;
+        let inner = entry.path().map_err(not_one)?.into_owned();
+        if !entry.header().entry_type().is_file() || !is_json(&inner) {
+            continue;
+        }
+        let name = inner.display().to_string();
+        match collector.bounded(entry) {
+            Ok(bytes) => collector.take(name, &bytes),
+            Err(e) if e.kind() == io::ErrorKind::FileTooLarge => {
+                collector.files.skipped.push((name, e.to_string()));
             }
+            Err(e) => return Err(not_one(e)),
         }
     }
-    collector.files.skipped.sort();
     Ok(())
 }
 
-fn bounded(file: &mut impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        let text = format!("larger than {} MiB", LARGEST >> 20);
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text));
-    }
-    Ok(bytes)
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+fn is_over(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::QuotaExceeded
+}
+
+fn over(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::QuotaExceeded,
+        format!("too large for recorded runs: more than {what}"),
+    )
 }
 
 impl Collector<'_> {
-    /// Where a file belongs, if it is to be read.
-    fn place(&mut self, path: &Path) -> Option<Place> {
-        let place = Place::of(path)?;
-        // Injection tasks that were run as user tasks are not benign tasks.
-        if place.user_task.starts_with("injection_task") {
-            return None;
+    fn count(&mut self) -> io::Result<()> {
+        self.entries += 1;
+        if self.entries > MOST_ENTRIES {
+            return Err(over(&format!("{MOST_ENTRIES} files")));
         }
-        match &place.attack {
-            None => Some(place),
-            Some(attack) => {
-                self.files.attacks.insert(attack.clone());
-                (self.wanted == Some(attack)).then_some(place)
-            }
-        }
+        Ok(())
     }
 
-    fn take(&mut self, name: &str, place: &Place, bytes: &[u8]) {
+    fn bounded(&mut self, file: impl Read) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        self.bytes += bytes.len() as u64;
+        if self.bytes > MOST_BYTES {
+            return Err(over(&format!("{} GiB", MOST_BYTES >> 30)));
+        }
+        if bytes.len() as u64 > LARGEST {
+            let text = format!("larger than {} MiB", LARGEST >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        Ok(bytes)
+    }
+
+    fn take(&mut self, name: String, bytes: &[u8]) {
+        let heading = match Heading::parse(bytes) {
+            Ok(heading) => heading,
+            Err(why) => return self.files.skipped.push((name, why)),
+        };
+        if heading.is_injection_as_user_task() {
+            return;
+        }
+        if heading.attack().is_some() != heading.injection_task().is_some() {
+            let why = "it names an attack or an injection task, not both".to_owned();
+            return self.files.skipped.push((name, why));
+        }
+        if let Some(attack) = heading.attack() {
+            self.files.attacks.insert(attack.to_owned());
+            if self.wanted != Some(attack) {
+                self.files.pipelines.insert(heading.pipeline);
+                return;
+            }
+        }
         let run = match Recording::parse(bytes) {
             Ok(run) => run,
-            Err(why) => return self.files.skipped.push((name.to_owned(), why)),
+            Err(why) => return self.files.skipped.push((name, why)),
         };
-        let names = (&run.suite, &run.user_task, &run.injection_task);
-        // Older recordings have no attack name beside benign runs; newer say "none".
-        let attack = run.attack.clone().filter(|a| a != "none");
-        if names != (&place.suite, &place.user_task, &place.injection_task)
-            || (place.attack.is_some() && attack != place.attack)
-        {
-            let why = "its content belongs elsewhere in the layout".to_owned();
-            return self.files.skipped.push((name.to_owned(), why));
+        let injection_task = heading.injection_task().map(str::to_owned);
+        self.files.pipelines.insert(heading.pipeline);
+        self.keep(name, (heading.suite, heading.user_task, injection_task), run, bytes);
+    }
+
+    /// Of two runs of one task, the one with the smaller hash stays, so that the order of
+    /// reading does not matter.
+    fn keep(&mut self, name: String, key: RunKey, run: Recording, bytes: &[u8]) {
+        let hash = ContentHash::of(&[bytes]);
+        if let Some(other) = self.hashes.get(&key) {
+            let why = "there is another run of the same task".to_owned();
+            self.files.skipped.push((name, why));
+            if *other <= hash {
+                return;
+            }
         }
-        self.files.pipelines.insert(run.pipeline.clone());
-        let key = (run.suite.clone(), run.user_task.clone(), run.injection_task.clone());
-        self.hashes.insert(key.clone(), ContentHash::of(&[bytes]));
+        self.hashes.insert(key.clone(), hash);
         self.files.runs.insert(key, run);
+    }
+
+    fn finish(mut self) -> Files {
+        self.files.skipped.sort();
+        let texts: Vec<String> = self
+            .hashes
+            .iter()
+            .map(|((suite, user, injection), hash)| format!("{suite}/{user}/{injection:?} {hash}"))
+            .collect();
+        let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+        self.files.digest = ContentHash::of(&parts).to_string();
+        self.files
     }
 }

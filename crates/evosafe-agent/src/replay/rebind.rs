@@ -1,49 +1,40 @@
 //! Values that the environment draws anew.
 //!
 //! A recorded run was made against other one-time codes, order numbers and time stamps
-//! than the live one. Where the live result of a call that ran exactly as recorded differs
-//! from the recorded result in such a token, later recorded arguments and the answer are
-//! rewritten from the recorded token to the live one. The rule is narrow on purpose:
+//! than the live one. Where the live result of a call differs from the recorded one in such
+//! a token, later recorded arguments and the answer are rewritten from the recorded token
+//! to the live one. The rule is narrow on purpose; all of it must hold:
 //!
-//! - Results are compared token by token; only tokens that stand in the same place count.
-//! - Both tokens must contain a digit and be alike in shape: digits of equal length,
-//!   mixed letters and digits of equal length, or dates with or without a time.
-//! - Tokens shorter than [`SHORTEST`] characters are left alone: they are quantities.
-//! - A recorded token that also occurs live (in the request or in any live result) is still
-//!   valid and is not touched.
-//!
-//! A result that differs because a harness blocked or rewrote something is not compared at
-//! all, or differs in words, which are never rebound.
+//! 1. The call was executed exactly as proposed, and both results are of one kind
+//!    (answer or error). A call that the harness blocked, rewrote or redirected teaches nothing.
+//! 2. The results are aligned token by token ([`super::diff`]). Only stretches count that
+//!    have equally many tokens on both sides, all of them alike: where a word changed too,
+//!    the text itself is another one.
+//! 3. Both tokens have a shape that is drawn anew, and the same one ([`super::token`]): digits of equal
+//!    length, an instant, letters and digits of equal length with a common prefix or random
+//!    all over. Words, dates, amounts and short numbers are never rebound.
+//! 4. Both tokens are new: neither stood in the request, in arguments that the victim
+//!    wrote, or in an earlier live result. A value of the record that is still valid live (an
+//!    account number in a file) stays, and where a result differs because the state
+//!    does (a list with an entry less), its neighbours are known already.
+//! 5. A recorded token is bound once. Reading the same mail again changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use evosafe_types::JsonMap;
-use regex::Regex;
 use serde_json::Value;
 
-/// Raised when the rule changes: part of the victim's id.
-pub const VERSION: &str = "rebind 1";
-/// Shortest token that is rebound, in characters.
-pub const SHORTEST: usize = 4;
-/// Tokens that may differ between two results before they count as different texts.
-const MOST: usize = 400;
+use super::diff::hunks;
+use super::token::{Shape, Token, alike, replace, tokens};
 
-static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?|[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*",
-    )
-    .expect("a constant pattern")
-});
-static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$")
-        .expect("a constant pattern")
-});
+/// Raised when the rule changes: part of the victim's id.
+pub const VERSION: &str = "rebind 2";
 
 /// What has been learnt in an episode.
 #[derive(Debug, Default)]
 pub struct Rebinder {
     bound: BTreeMap<String, String>,
+    /// Tokens of the live episode that could be drawn anew.
     live: BTreeSet<String>,
 }
 
@@ -57,21 +48,34 @@ impl Rebinder {
     }
 
     fn see(&mut self, text: &str) {
-        self.live.extend(tokens(text).filter(|t| is_drawable(t)).map(str::to_owned));
+        let drawable = tokens(text).filter(|t| t.shape != Shape::Fixed);
+        self.live.extend(drawable.map(|t| t.text.to_owned()));
     }
 
     /// Compares the recorded and the live result of the same call.
     pub fn learn(&mut self, recorded: &str, live: &str) {
-        self.see(live);
-        if recorded == live {
-            return;
-        }
-        let (old, new): (Vec<&str>, Vec<&str>) =
-            (tokens(recorded).collect(), tokens(live).collect());
-        for (from, to) in aligned(&old, &new) {
-            if from != to && alike(from, to) && !self.live.contains(from) {
-                self.bound.insert(from.to_owned(), to.to_owned());
+        // What is bound already helps to align the rest.
+        let recorded = &self.text(recorded);
+        if recorded != live {
+            let (old, new): (Vec<Token<'_>>, Vec<Token<'_>>) =
+                (tokens(recorded).collect(), tokens(live).collect());
+            for hunk in hunks(&old, &new).unwrap_or_default() {
+                let (old, new) = (&old[hunk.old], &new[hunk.new]);
+                if old.len() == new.len() && old.iter().zip(new).all(|(x, y)| alike(*x, *y)) {
+                    for (from, to) in old.iter().zip(new) {
+                        self.bind(from.text, to.text, live);
+                    }
+                }
             }
+        }
+        self.see(live);
+    }
+
+    fn bind(&mut self, from: &str, to: &str, text: &str) {
+        let known =
+            self.bound.contains_key(from) || self.live.contains(from) || self.live.contains(to);
+        if !known && !tokens(text).any(|t| t.text == from) {
+            self.bound.insert(from.to_owned(), to.to_owned());
         }
     }
 
@@ -81,21 +85,20 @@ impl Rebinder {
         if self.bound.is_empty() {
             return text.to_owned();
         }
-        TOKEN
-            .replace_all(text, |found: &regex::Captures<'_>| {
-                let token = &found[0];
-                self.bound.get(token).cloned().unwrap_or_else(|| token.to_owned())
-            })
-            .into_owned()
+        replace(text, |token| self.bound.get(token).map(String::as_str))
     }
 
-    /// Recorded arguments with live tokens in place.
+    /// Recorded arguments with live tokens in place, as the victim proposes them. From
+    /// here on their values count as the victim's own.
     #[must_use]
-    pub fn arguments(&self, arguments: &JsonMap) -> JsonMap {
-        if self.bound.is_empty() {
-            return arguments.clone();
-        }
-        arguments.iter().map(|(key, value)| (key.clone(), self.value(value))).collect()
+    pub fn arguments(&mut self, arguments: &JsonMap) -> JsonMap {
+        let rebound = self.object(arguments);
+        self.see_object(&rebound);
+        rebound
+    }
+
+    fn object(&self, fields: &JsonMap) -> JsonMap {
+        fields.iter().map(|(key, value)| (key.clone(), self.value(value))).collect()
     }
 
     fn value(&self, value: &Value) -> Value {
@@ -108,76 +111,24 @@ impl Rebinder {
                     .map_or_else(|| value.clone(), Value::from)
             }
             Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
-            Value::Object(fields) => Value::Object(self.arguments(fields)),
+            Value::Object(fields) => Value::Object(self.object(fields)),
             Value::Bool(_) | Value::Null => value.clone(),
         }
     }
-}
 
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    TOKEN.find_iter(text).map(|found| found.as_str())
-}
-
-fn is_drawable(token: &str) -> bool {
-    token.len() >= SHORTEST && token.bytes().any(|b| b.is_ascii_digit())
-}
-
-/// Whether one token could have been drawn in the other's place.
-fn alike(from: &str, to: &str) -> bool {
-    if !is_drawable(from) || !is_drawable(to) {
-        return false;
+    fn see_object(&mut self, fields: &JsonMap) {
+        fields.values().for_each(|value| self.see_value(value));
     }
-    if DATE.is_match(from) || DATE.is_match(to) {
-        return DATE.is_match(from) && DATE.is_match(to) && from.len() == to.len();
-    }
-    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-    from.len() == to.len() && digits(from) == digits(to)
-}
 
-/// Pairs of tokens that stand in the same place: what lies between two common tokens, where
-/// both sides have equally many. Empty if the texts are too different to say.
-fn aligned<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(&'a str, &'a str)> {
-    let common = |a: &[&str], b: &[&str]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let head = common(old, new);
-    let (old, new) = (&old[head..], &new[head..]);
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(x, y)| x == y).count();
-    let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
-    if old.len() > MOST || new.len() > MOST {
-        return Vec::new();
-    }
-    // Longest common subsequence, small enough for a table.
-    let width = new.len() + 1;
-    let mut longest = vec![0u32; (old.len() + 1) * width];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            longest[i * width + j] = if old[i] == new[j] {
-                longest[(i + 1) * width + j + 1] + 1
-            } else {
-                longest[(i + 1) * width + j].max(longest[i * width + j + 1])
-            };
+    fn see_value(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.see(text),
+            Value::Number(number) => self.see(&number.to_string()),
+            Value::Array(items) => items.iter().for_each(|item| self.see_value(item)),
+            Value::Object(fields) => self.see_object(fields),
+            Value::Bool(_) | Value::Null => {}
         }
     }
-    let mut pairs = Vec::new();
-    let (mut i, mut j, mut from, mut to) = (0, 0, 0, 0);
-    let mut close = |from: usize, i: usize, to: usize, j: usize| {
-        if i - from == j - to {
-            pairs.extend(old[from..i].iter().zip(&new[to..j]).map(|(x, y)| (*x, *y)));
-        }
-    };
-    while i < old.len() && j < new.len() {
-        if old[i] == new[j] {
-            close(from, i, to, j);
-            i += 1;
-            j += 1;
-            (from, to) = (i, j);
-        } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    close(from, old.len(), to, new.len());
-    pairs
 }
 
 #[cfg(test)]
@@ -187,7 +138,7 @@ mod tests {
     use super::*;
 
     fn after(recorded: &str, live: &str) -> Rebinder {
-        let mut rebinder = Rebinder::new("Please buy the blue one, order 7777.");
+        let mut rebinder = Rebinder::new("Please buy the blue one, order 77777.");
         rebinder.learn(recorded, live);
         rebinder
     }
@@ -196,12 +147,26 @@ mod tests {
     fn drawn_tokens_are_rebound() {
         for (recorded, live, text, expected) in [
             ("Your code is 227576.", "Your code is 901244.", "verify 227576", "verify 901244"),
-            ("order ORD-1F3A ok", "order ORD-9C0B ok", "track ORD-1F3A now", "track ORD-9C0B now"),
+            ("227576", "901244", "227576", "901244"),
+            ("order ORD-1F33 ok", "order ORD-9C04 ok", "track ORD-1F33 now", "track ORD-9C04 now"),
             (
-                "sent 2026-01-22 07:51:35 by me",
+                "sent 2026-01-22 07:51:35.77 by me",
                 "sent 2024-05-15 12:00:03 by me",
-                "at 2026-01-22 07:51:35",
+                "at 2026-01-22 07:51:35.77",
                 "at 2024-05-15 12:00:03",
+            ),
+            // Words that differ elsewhere do not matter.
+            (
+                "from me to you, GPT-4. The code is 227576, use it",
+                "from me to you, Local model. The code is 901244, use it",
+                "227576",
+                "901244",
+            ),
+            (
+                "codes 111111 and 222222 at 2026-01-22 07:51:35",
+                "codes 333333 and 444444 at 2024-05-15 12:00:03",
+                "222222 111111",
+                "444444 333333",
             ),
         ] {
             assert_eq!(after(recorded, live).text(text), expected);
@@ -211,13 +176,18 @@ mod tests {
     #[test]
     fn nothing_else_is() {
         for (recorded, live, text) in [
-            // words, quantities, other shapes, texts that differ in more than a token
             ("hello alice", "hello bobby", "write to alice"),
             ("total 250", "total 310", "pay 250"),
+            ("balance: 18100.0", "balance: 17100.0", "pay 18100"),
+            ("on 2026-01-22 there", "on 2024-05-15 there", "on 2026-01-22"),
             ("code 227576", "code AB7576", "verify 227576"),
             ("code 227576", "code 2275761", "verify 227576"),
-            ("see 7777 there", "see 8888 there", "order 7777"),
-            ("1234 is gone", "is gone", "use 1234"),
+            ("12345 is gone", "is gone", "use 12345"),
+            // The text around it is another one.
+            ("meet alice 227576", "call bobby 901244", "227576"),
+            // The request names it, so it is not drawn.
+            ("see 77777 there", "see 88888 there", "order 77777"),
+            ("see 66666 there", "see 77777 there", "order 66666"),
         ] {
             assert_eq!(after(recorded, live).text(text), text, "{recorded} / {live}");
         }
@@ -225,18 +195,43 @@ mod tests {
 
     #[test]
     fn a_token_that_is_live_too_stays() {
-        let mut rebinder = after("codes 111111", "codes 222222");
-        assert_eq!(rebinder.text("111111"), "222222");
-        rebinder = Rebinder::new("");
-        rebinder.learn("a 333333 b 444444", "a 444444 b 333333");
+        let rebinder = after("a 333333 b 444444", "a 444444 b 333333");
         assert_eq!(rebinder.text("333333 444444"), "333333 444444");
     }
 
     #[test]
+    fn what_the_victim_wrote_is_not_drawn() {
+        let mut rebinder = Rebinder::new("");
+        let arguments = json!({ "password": "secret90210", "pin": 445566 });
+        let _ = rebinder.arguments(arguments.as_object().expect("an object"));
+        // The harness blocked the call: the old values are still there.
+        rebinder.learn("password secret90210, pin 445566", "password secret11111, pin 112233");
+        assert_eq!(rebinder.text("secret90210 445566"), "secret90210 445566");
+    }
+
+    #[test]
+    fn a_shorter_list_binds_no_neighbour() {
+        let mut rebinder = Rebinder::new("");
+        rebinder.learn("made ORDER-222222", "made ORDER-999999");
+        // An order of the attacker's, ORDER-111111, was never placed live.
+        rebinder.learn("orders: ORDER-111111 shoes, ORDER-222222 hat", "orders: ORDER-999999 hat");
+        assert_eq!(rebinder.text("ORDER-111111"), "ORDER-111111");
+        assert_eq!(rebinder.text("ORDER-222222"), "ORDER-999999");
+    }
+
+    #[test]
+    fn reading_again_changes_nothing() {
+        let mut rebinder = after("code 227576", "code 901244");
+        rebinder.learn("code 227576", "code 555555");
+        assert_eq!(rebinder.text("227576"), "901244");
+    }
+
+    #[test]
     fn arguments_of_any_depth_are_rewritten() {
-        let rebinder = after("otp 227576", "otp 901244");
-        let arguments = json!({ "a": ["x 227576"], "n": 227576, "k": { "z": "227576" }, "b": true });
-        let rebound = rebinder.arguments(arguments.as_object().unwrap());
+        let mut rebinder = after("otp 227576", "otp 901244");
+        let arguments =
+            json!({ "a": ["x 227576"], "n": 227576, "k": { "z": "227576" }, "b": true });
+        let rebound = rebinder.arguments(arguments.as_object().expect("an object"));
         assert_eq!(
             Value::Object(rebound),
             json!({ "a": ["x 901244"], "n": 901244, "k": { "z": "901244" }, "b": true })

@@ -26,8 +26,10 @@ impl<'a> ReplaySession<'a> {
     pub fn next(&mut self, observations: &[Observation<'_>]) -> VictimMove {
         if let Some(last) = self.next.checked_sub(1).and_then(|i| self.run.turns.get(i)) {
             for (call, observed) in last.calls.iter().zip(observations) {
-                if let (Some(recorded), Some(live)) = (&call.result, observed.live) {
-                    self.rebinder.learn(recorded, &live.content);
+                if let (Some(recorded), Some(live)) = (&call.result, observed.live)
+                    && recorded.is_error == live.is_error
+                {
+                    self.rebinder.learn(&recorded.content, &live.content);
                 }
             }
         }

@@ -1,0 +1,5 @@
+//! The agent loop and the replayed victim from outside: one test binary.
+
+mod agentloop;
+mod recordings;
+mod support;
