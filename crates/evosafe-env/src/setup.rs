@@ -11,11 +11,12 @@ use tokio::process::Command;
 use crate::{EnvError, Environment, EnvironmentSettings};
 
 /// The scripts of the AgentDojo bridge; forks of the package are driven by the same ones.
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 7] = [
     ("bridge.py", include_str!("../bridges/agentdojo/bridge.py")),
     ("clock.py", include_str!("../bridges/agentdojo/clock.py")),
     ("dojo.py", include_str!("../bridges/agentdojo/dojo.py")),
     ("errors.py", include_str!("../bridges/agentdojo/errors.py")),
+    ("judges.py", include_str!("../bridges/agentdojo/judges.py")),
     ("payload.py", include_str!("../bridges/agentdojo/payload.py")),
     ("speed.py", include_str!("../bridges/agentdojo/speed.py")),
 ];
@@ -136,8 +137,7 @@ pub async fn setup_bridge(
         }
     };
     let list = folder.join("requirements.txt");
-    std::fs::write(&list, pins)
-        .map_err(|source| SetupError::Io { path: list.clone(), source })?;
+    std::fs::write(&list, pins).map_err(|source| SetupError::Io { path: list.clone(), source })?;
     match from {
         None => {
             say("installing pinned packages (about 300 MB the first time)");

@@ -12,16 +12,17 @@ import random
 
 import agentdojo
 import agentdojo.task_suite.task_suite as task_suite_module
-from agentdojo import yaml_loader
 from agentdojo.agent_pipeline.agent_pipeline import load_system_message
 from agentdojo.agent_pipeline.base_pipeline_element import BasePipelineElement
 from agentdojo.agent_pipeline.tool_execution import ToolsExecutor, tool_result_to_str
 from agentdojo.attacks.attack_registry import ATTACKS, load_attack
 from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
+from agentdojo.models import MODEL_NAMES
 from agentdojo.task_suite import load_suites
 from agentdojo.types import text_content_block_from_string
 
 import clock
+import judges
 import payload
 import speed
 from errors import BAD_OPTIONS, ENVIRONMENT_ERROR, INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED, BridgeError
@@ -31,7 +32,9 @@ BEHAVIOUR = 1
 PACKAGE_VERSION = "0.1.35"
 
 clock.freeze("agentdojo")
-FAST_YAML = speed.use_fast_yaml(task_suite_module, yaml_loader)
+FAST_YAML = speed.use_fast_yaml(task_suite_module)
+speed.use_fast_diff("agentdojo")
+speed.remember_addresses()
 
 
 class Target(BasePipelineElement):
@@ -63,7 +66,7 @@ class Benchmark:
 
     @staticmethod
     def _check(options):
-        known = ("version", "suites", "attack", "model")
+        known = ("version", "suites", "attack", "model", "judges")
         if not isinstance(options, dict):
             raise BridgeError(BAD_OPTIONS, "options must be an object")
         for key in options:
@@ -91,9 +94,15 @@ class Benchmark:
             if ATTACKS[attack].is_dos_attack or attack == "manual":
                 raise BridgeError(BAD_OPTIONS, f"option `attack`: `{attack}` has no attack goal that could be judged")
         model = options.get("model", "local")
-        if not isinstance(model, str):
-            raise BridgeError(BAD_OPTIONS, "option `model` must be a string")
-        return {"version": version, "suites": suites, "attack": attack, "model": model}
+        if not isinstance(model, str) or not any(name in model for name in MODEL_NAMES):
+            raise BridgeError(
+                BAD_OPTIONS,
+                f"option `model`: attacks know no name for `{model}`, which must contain one of {', '.join(MODEL_NAMES)}",
+            )
+        release = options.get("judges", "current")
+        if release not in judges.RELEASES:
+            raise BridgeError(BAD_OPTIONS, f"option `judges`: `{release}` is none of {', '.join(judges.RELEASES)}")
+        return {"version": version, "suites": suites, "attack": attack, "model": model, "judges": release}
 
     def describe(self):
         return {
@@ -157,8 +166,8 @@ class Suite:
     def __init__(self, suite, options):
         self.suite = suite
         self.name = suite.name
-        self.user_tasks = suite.user_tasks
-        self.injection_tasks = suite.injection_tasks
+        self.user_tasks = judges.as_of(options["judges"], suite.name, suite.user_tasks)
+        self.injection_tasks = judges.as_of(options["judges"], suite.name, suite.injection_tasks)
         self.runtime = FunctionsRuntime(suite.tools)
         self.printer = speed.ResultPrinter(tool_result_to_str)
         self.executor = ToolsExecutor(self.printer)
@@ -173,10 +182,7 @@ class Suite:
     def attack(self):
         """Made on first use: making it reads the templates."""
         if self._attack is None:
-            try:
-                self._attack = load_attack(self.attack_name, self.suite, Target(self.model))
-            except ValueError as e:
-                raise BridgeError(BAD_OPTIONS, f"attack `{self.attack_name}` with option `model`: {e}") from e
+            self._attack = load_attack(self.attack_name, self.suite, Target(self.model))
         return self._attack
 
     def describe(self):

@@ -51,17 +51,12 @@ impl BridgeEpisode {
         answer: &str,
         executed: &[ToolCall],
     ) -> Result<Verdict, EnvError> {
-        let calls: Vec<Value> = executed
-            .iter()
-            .map(|c| json!({ "tool": c.tool, "arguments": c.arguments }))
-            .collect();
+        let calls: Vec<Value> =
+            executed.iter().map(|c| json!({ "tool": c.tool, "arguments": c.arguments })).collect();
         let params = json!({ "episode": self.name, "answer": answer, "calls": calls });
         let deadline = self.shared.call_timeout;
         let verdict: WireVerdict = self.process.request("judge", &params, deadline).await?;
-        Ok(Verdict {
-            task_success: verdict.task_success,
-            attack_success: verdict.attack_success,
-        })
+        Ok(Verdict { task_success: verdict.task_success, attack_success: verdict.attack_success })
     }
 
     /// Ends the episode and gives its process back.

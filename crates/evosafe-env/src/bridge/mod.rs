@@ -5,5 +5,10 @@ mod pool;
 mod process;
 mod wire;
 
+#[cfg(test)]
+mod script_tests;
+#[cfg(test)]
+mod tests;
+
 pub use episode::BridgeEpisode;
 pub use pool::BridgePool;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use evosafe_types::{ContentHash, JsonMap, Task, TaskId, ToolSpec};
@@ -38,17 +38,35 @@ struct Suite {
 pub(super) struct Shared {
     name: String,
     python: PathBuf,
-    scripts: TempDir,
+    script: PathBuf,
+    /// The folder of the script, removed with the pool.
+    _scripts: Option<TempDir>,
     options: JsonMap,
     allowed: Value,
     pub(super) call_timeout: Duration,
     open_timeout: Duration,
+    /// What the first process said it runs; the others must say the same.
+    content: OnceLock<String>,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Process>>,
     notices: Mutex<Vec<String>>,
 }
 
+/// What a pool is made from.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub name: String,
+    pub python: PathBuf,
+    pub script: PathBuf,
+    pub scripts: Option<TempDir>,
+    pub options: JsonMap,
+    pub call_timeout: Duration,
+    pub open_timeout: Duration,
+    pub processes: u32,
+}
+
 /// An episode with what its suite shares.
+#[derive(Debug)]
 pub(crate) struct OpenedEpisode {
     pub instruction: String,
     pub system_prompt: Arc<str>,
@@ -82,25 +100,44 @@ impl BridgePool {
         let python = setup::python_of(root, name)?;
         let scripts = setup::unpack_scripts()
             .map_err(|source| EnvError::Start { name: name.clone(), source })?;
+        let launch = Launch {
+            name: name.clone(),
+            python,
+            script: scripts.path().join("bridge.py"),
+            scripts: Some(scripts),
+            options: options.clone(),
+            call_timeout: *call_timeout,
+            open_timeout: *open_timeout,
+            processes: *processes,
+        };
+        Self::launch(launch, allowed).await
+    }
+
+    /// Starts any script that speaks the protocol.
+    pub(super) async fn launch(
+        launch: Launch,
+        allowed: Option<&[TaskId]>,
+    ) -> Result<Self, EnvError> {
         let allowed = match allowed {
             Some(ids) => json!({ "ids": ids }),
             None => json!({ "all": true }),
         };
         let shared = Arc::new(Shared {
-            name: name.clone(),
-            python,
-            scripts,
-            options: options.clone(),
+            name: launch.name,
+            python: launch.python,
+            script: launch.script,
+            _scripts: launch.scripts,
+            options: launch.options,
             allowed,
-            call_timeout: *call_timeout,
-            open_timeout: *open_timeout,
-            permits: Arc::new(Semaphore::new((*processes).max(1) as usize)),
+            call_timeout: launch.call_timeout,
+            open_timeout: launch.open_timeout,
+            content: OnceLock::new(),
+            permits: Arc::new(Semaphore::new(launch.processes.max(1) as usize)),
             idle: Mutex::new(Vec::new()),
             notices: Mutex::new(Vec::new()),
         });
         let (mut process, described) = shared.start_process().await?;
-        let listed: Tasks =
-            process.request("tasks", &json!({}), shared.open_timeout).await?;
+        let listed: Tasks = process.request("tasks", &json!({}), shared.open_timeout).await?;
         shared.idle.lock().map(|mut idle| idle.push(process)).ok();
         if let Ok(mut notices) = shared.notices.lock() {
             notices.extend(described.notices.iter().cloned());
@@ -108,7 +145,7 @@ impl BridgePool {
         let tasks: Vec<Task> = listed.tasks.into_iter().map(Task::from).collect();
         // Options that do not reach the bridge's own hash (it hashes what it understood)
         // are in here too, so that no two settings share evidence.
-        let options = serde_json::to_string(options).unwrap_or_default();
+        let options = serde_json::to_string(&shared.options).unwrap_or_default();
         let id = ContentHash::of(&[
             b"bridge",
             described.name.as_bytes(),
@@ -120,19 +157,11 @@ impl BridgePool {
             .suites
             .into_iter()
             .map(|s| {
-                let suite =
-                    Suite { system_prompt: s.system_prompt.into(), tools: s.tools.into() };
+                let suite = Suite { system_prompt: s.system_prompt.into(), tools: s.tools.into() };
                 (s.name, suite)
             })
             .collect();
-        Ok(Self {
-            shared,
-            id,
-            name: described.name,
-            version: described.version,
-            tasks,
-            suites,
-        })
+        Ok(Self { shared, id, name: described.name, version: described.version, tasks, suites })
     }
 
     /// Hash of what decides an episode.
@@ -177,16 +206,22 @@ impl BridgePool {
             .acquire_owned()
             .await
             .map_err(|_| EnvError::Died { method: "open", stderr: "shut down".to_owned() })?;
-        let mut process = self.shared.take().await?;
         let params = json!({ "task": task, "seed": seed });
-        let opened: Opened =
+        let (process, opened): (Process, Opened) = loop {
+            let (mut process, used) = self.shared.take().await?;
             match process.request("open", &params, self.shared.open_timeout).await {
-                Ok(opened) => opened,
+                Ok(opened) => break (process, opened),
+                // It died between two episodes, for lack of memory perhaps: nothing is lost.
+                Err(EnvError::Died { .. }) if used => self.shared.note_replaced(),
                 Err(error) => {
                     self.shared.put_back(process, permit);
-                    return Err(error);
+                    return Err(match error {
+                        EnvError::NotAllowed(_) => EnvError::NotAllowed(task.to_string()),
+                        error => error,
+                    });
                 }
-            };
+            }
+        };
         let Some(suite) = self.suites.get(&opened.suite) else {
             return Err(EnvError::Protocol {
                 method: "open",
@@ -197,12 +232,7 @@ impl BridgePool {
             instruction: opened.instruction,
             system_prompt: Arc::clone(&suite.system_prompt),
             tools: Arc::clone(&suite.tools),
-            episode: BridgeEpisode::new(
-                Arc::clone(&self.shared),
-                process,
-                permit,
-                opened.episode,
-            ),
+            episode: BridgeEpisode::new(Arc::clone(&self.shared), process, permit, opened.episode),
         })
     }
 
@@ -219,18 +249,23 @@ impl BridgePool {
 }
 
 impl Shared {
-    async fn take(&self) -> Result<Process, EnvError> {
-        let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        match idle {
-            Some(process) => Ok(process),
-            None => Ok(self.start_process().await?.0),
+    /// A process, and whether it was used before.
+    async fn take(&self) -> Result<(Process, bool), EnvError> {
+        match self.idle.lock().ok().and_then(|mut idle| idle.pop()) {
+            Some(process) => Ok((process, true)),
+            None => Ok((self.start_process().await?.0, false)),
+        }
+    }
+
+    fn note_replaced(&self) {
+        if let Ok(mut notices) = self.notices.lock() {
+            notices.push(format!("a process of bridge `{}` failed and was replaced", self.name));
         }
     }
 
     /// A process that has been told its options and what it may open.
     async fn start_process(&self) -> Result<(Process, Description), EnvError> {
-        let script = self.scripts.path().join("bridge.py");
-        let mut process = Process::start(&self.name, &self.python, &script)?;
+        let mut process = Process::start(&self.name, &self.python, &self.script)?;
         let params = json!({ "options": self.options });
         let described: Description =
             process.request("describe", &params, self.open_timeout).await?;
@@ -238,6 +273,12 @@ impl Shared {
             return Err(EnvError::Protocol {
                 method: "describe",
                 detail: format!("protocol {}, expected {PROTOCOL}", described.protocol),
+            });
+        }
+        if self.content.get_or_init(|| described.content.clone()) != &described.content {
+            return Err(EnvError::Unusable {
+                name: self.name.clone(),
+                message: "the installed benchmark changed while it was used".to_owned(),
             });
         }
         let _: Value = process.request("allow", &self.allowed, self.open_timeout).await?;
@@ -250,8 +291,8 @@ impl Shared {
             if let Ok(mut idle) = self.idle.lock() {
                 idle.push(process);
             }
-        } else if let Ok(mut notices) = self.notices.lock() {
-            notices.push(format!("a process of bridge `{}` failed and was replaced", self.name));
+        } else if !self.permits.is_closed() {
+            self.note_replaced();
         }
         drop(permit);
     }

@@ -41,12 +41,22 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `python script`.
+    /// Starts `python script`, without the caller's environment: no key of an API and no
+    /// setting of another Python reaches a benchmark, and hashes and time zone are fixed.
     pub fn start(name: &str, python: &Path, script: &Path) -> Result<Self, EnvError> {
         let fail = |source| EnvError::Start { name: name.to_owned(), source };
         let mut child = Command::new(python)
             .arg(script)
             .arg(std::process::id().to_string())
+            .env_clear()
+            .envs([
+                ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                ("LANG", "C.UTF-8"),
+                ("TZ", "UTC"),
+                ("PYTHONHASHSEED", "0"),
+                ("PYTHONNOUSERSITE", "1"),
+                ("PYTHONUTF8", "1"),
+            ])
             // Its own group: Ctrl-C in a terminal goes to us, and we end it.
             .process_group(0)
             .kill_on_drop(true)
