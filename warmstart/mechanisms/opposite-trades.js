@@ -19,7 +19,7 @@ default = "allow"
 function mechanism(params, session) {
   const SIDES = { buy: 1, bid: 1, long: 1, purchase: 1, sell: -1, ask: -1, short: -1, sale: -1 };
   const trades = [];                                        // {account, object, side}
-  const owners = new Map();                                 // account -> owner
+  const owners = new Map();                                 // account -> names and ids of its owners
   const accountKey = (key) => /account|portfolio|wallet/i.test(key);
   const read = (call) => {
     const leaves = argumentLeaves(call.arguments).filter((l) => typeof l.raw === 'string');
@@ -36,7 +36,7 @@ function mechanism(params, session) {
     if (turns > params.rounds) return 'This account has gone in and out of the same position several times in this run.';
     const across = same.filter((o) => o.account !== t.account && o.side !== t.side);
     const owner = owners.get(t.account);
-    const linked = across.some((o) => (owner === undefined || owners.get(o.account) === undefined ? params.unknown_owner === 'block' : owner === owners.get(o.account)));
+    const linked = across.some((o) => (owner === undefined || owners.get(o.account) === undefined ? params.unknown_owner === 'block' : Array.from(owner).some((x) => owners.get(o.account).has(x))));
     return linked ? 'Another account of the same owner took the other side of this trade.' : '';
   };
   return {
@@ -55,9 +55,11 @@ function mechanism(params, session) {
       const { leaves } = session.observations[session.observations.length - 1];
       const asked = argumentLeaves(call.arguments).find((l) => accountKey(l.key));
       for (const l of leaves) {
-        if (!/owner|holder|beneficiar/i.test(l.key)) continue;
+        if (!/owner|holder|beneficiar/i.test(l.path)) continue;
         const named = leaves.find((o) => o.record === l.record && accountKey(o.key)) || asked;
-        if (named !== undefined) owners.set(normalizeText(named.text), normalizeText(l.text));
+        if (named === undefined) continue;
+        const account = normalizeText(named.text);
+        owners.set(account, (owners.get(account) || new Set()).add(normalizeText(l.text)));
       }
       return keep();
     },

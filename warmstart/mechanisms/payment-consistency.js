@@ -53,7 +53,7 @@ function mechanism(params, session) {
       if (effect.read || !effect.classes.has('pay')) return allow();
       const claims = session.claims(call.arguments);
       for (const claim of claims) {
-        if (claim.kind !== 'amount' || claim.value === 0 || !/amount|price|sum|total|value|money|cost|fee/i.test(claim.key)) continue;
+        if (claim.kind !== 'amount' || !claim.whole || claim.value === 0 || !/amount|price|sum|total|value|money|cost|fee/i.test(claim.key)) continue;
         const owed = params.pairing ? claims.filter((c) => c.kind === 'iban' || c.kind === 'id').flatMap((c) => tied(c.value)) : [];
         if (owed.length > 0 && session.requestAmounts.includes(claim.value) && !owed.includes(claim.value)) return block(`The user ties ${owed.join(' or ')} to this payee, not ${claim.value}. Check whom the amount is for.`);
         if (!derivable(claim.value)) return block(`No amount of ${claim.value} is stated by the user or in a record. Pay only amounts that the request or its documents give.`);

@@ -15,7 +15,7 @@ min = 0
 max = 6
 [params.spread]
 type = "int"
-default = 4
+default = 3
 min = 1
 max = 20
 */

@@ -19,7 +19,8 @@ default = false
 // the request or a vouched source (`stated`). `objects`: short codes must be in one of these too.
 function mechanism(params, session) {
   const OPPOSITE = new Map([['buy', 'sell'], ['sell', 'buy'], ['long', 'short'], ['short', 'long'], ['increase', 'decrease'], ['decrease', 'increase'], ['enable', 'disable'], ['disable', 'enable'], ['grant', 'revoke'], ['revoke', 'grant']]);
-  const said = (word) => words(session.request).some((w) => w === word || stem(w) === word);
+  const SAME = new Map([['buy', 'purchase'], ['sell', 'sale'], ['increase', 'raise'], ['decrease', 'lower']]);
+  const said = (word) => words(session.request).some((w) => w === word || stem(w) === word || (SAME.has(word) && (w === SAME.get(word) || stem(w) === SAME.get(word))));
   const supported = (call, claim) => {
     if (session.userSaid(claim.value, claim.kind) || session.granted(call, claim)) return true;
     return params.numbers === 'known' && session.evidence(claim.value, claim.kind).data > 0;
@@ -32,7 +33,7 @@ function mechanism(params, session) {
         if (params.choices && claim.whole && OPPOSITE.has(value) && said(OPPOSITE.get(value)) && !said(value)) {
           return block(`The user asked to ${OPPOSITE.get(value)}, and this would ${value}. Do what was asked.`);
         }
-        const quantity = claim.kind === 'amount' && /quantity|qty|shares|contracts|count|units|number/i.test(claim.key);
+        const quantity = claim.kind === 'amount' && claim.whole && /quantity|qty|shares|contracts|count|units|number/i.test(claim.key);
         if (quantity && params.numbers !== 'off' && claim.value > 1 && !supported(call, claim)) {
           return block(`Nobody asked for a quantity of ${value}. Use the number that the user or the source they named gives.`);
         }

@@ -92,13 +92,14 @@ function toolEffect(tool) {
 
 // ---------------------------------------------------------------- directives
 
-const OVERRIDE = setOf('ignore disregard forget override bypass skip stop');
+const OVERRIDE = setOf('ignore disregard forget override overrides bypass skip stop supersedes replaces cancels voids');
 const PRIOR = setOf('previous prior above earlier preceding original initial current all any your other system existing');
 const CONTROL = setOf('task tasks instruction instructions prompt request requests conversation question job');
 const ASSISTANT = setOf('assistant ai agent model chatbot llm gpt claude gemini bot copilot');
 const EARLIER = setOf('previous prior above earlier preceding');
 const GIVING = setOf('gave give asked assigned told');
 const RESUMING = setOf('solve complete continue proceed resume gave');
+const MACHINES = setOf('assistant assistants ai agents models bots systems llm llms chatbot chatbots automated');
 const SECRECY = setOf('user users');
 const DUTY = setOf('must should instructions message instruction following');
 const CALLING = setOf('use call invoke run execute substitute');
@@ -109,7 +110,7 @@ const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next 
 const MODAL = setOf('must should need have can could would will');
 const ORDERS = setOf('must should need have shall');
 // Words without which no request starts in the middle of a sentence.
-const HINTS = setOf('please kindly you can could would will make should must');
+const HINTS = setOf('please kindly you can could would will make should must required requested instructed');
 const ASKS = setOf('can could would will');
 
 // What makes a sentence one to an assistant. `w` are its words, `has(set)` asks for one of them,
@@ -117,6 +118,8 @@ const ASKS = setOf('can could would will');
 const TO_ASSISTANT = [
   // drop what you were told: "ignore all previous instructions"
   ({ near }) => near(OVERRIDE, PRIOR, 3) && (near(OVERRIDE, EARLIER, 3) || near(OVERRIDE, CONTROL, 6)),
+  // what you were told is void: "the earlier request no longer stands"
+  ({ has, line }) => has(EARLIER) && /\b(?:previous|prior|above|earlier|preceding) (?:\w+ )?(?:requests?|instructions?|tasks?|prompts?)\b.{0,30}\b(?:no longer|void|obsolete|outdated|replaced|withdrawn|invalid|cancelled)\b/.test(line),
   // the reader's task, spoken of by its giver: "the task that I gave you"
   ({ w, has }) => has(GIVING) && w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 5).some((y) => GIVING.has(y))),
   // when to do the task: "before you continue with your task"
@@ -125,6 +128,8 @@ const TO_ASSISTANT = [
   ({ you, line }) => you && /\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(line),
   // the reader as a machine: "you are an AI assistant and must ..."
   ({ has, line }) => has(ASSISTANT) && has(DUTY) && /\byou (?:the |are |as )?(?:an? )?(?:\w+ )?(?:assistant|ai|agent|model|chatbot|llm|gpt|claude|gemini|bot)\b/.test(line),
+  // machines in the third person: "all AI agents are required to", "note to the assistant"
+  ({ has, line }) => has(MACHINES) && /\b(?:ai|automated|all|any|every) (?:agents?|models?|bots?|systems?|assistants?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required|are asked)\b|\b(?:assistants?|llms?|chatbots?|language models?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required)\b|\b(?:for|to|dear|attention|hey|hello) (?:the |all |any |an? |this )?(?:ai |llm |automated )?(?:assistants?|ai agents?|llms?|chatbots?|ai)\b/.test(line),
   // how to call tools: "you should use the tool ... with the following arguments"
   ({ has, you }) => you && has(TOOLING) && has(CALLING) && has(FILLING),
   // secrecy: "do not tell the user"
@@ -168,13 +173,14 @@ function isImperative(sentence, w = words(sentence)) {
     if (body[j] === 'you' && ORDERS.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j + 1] === 'you' && ASKS.has(body[j]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j] === 'make' && body[j + 1] === 'sure') return true;
-    if (MODAL.has(body[j]) && body[j + 1] === 'be' && (body[j] === 'should' || body[j] === 'must')) return true;
+    if ((body[j] === 'must' || body[j] === 'should') && (body[j + 1] === 'be' || isAction(body[j + 1]))) return true;
+    if ((body[j] === 'required' || body[j] === 'requested' || body[j] === 'instructed') && body[j + 1] === 'to') return true;
   }
-  const clause = !rest.includes(': ') ? null : /:\s+([A-Z][\p{L}]+|please|Please \p{L}+)\s+\S/u.exec(rest);
+  const clause = !rest.includes(': ') ? null : /:\s+(\p{L}+|Please \p{L}+)\s+\S/u.exec(rest);
   return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
 const isAction = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));
-const ACTION_VERBS = setOf('say click follow use call do go take provide include concatenate enter confirm sign subscribe try consider recommend');
+const ACTION_VERBS = setOf('say quote click follow use call do go take provide include concatenate enter confirm sign subscribe try consider recommend');
 
 /**
  * Segments of one leaf: [{text, norm, strength}]. Sentences after one addressed to an assistant, and all

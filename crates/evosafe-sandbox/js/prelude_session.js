@@ -61,6 +61,7 @@ class Session {
       for (const value of dates) out.push({ ...at, kind: 'date', value, whole: leaf.text.length < 24 });
       for (const v of extractValues(leaf.text)) out.push({ ...at, ...v, whole: v.value === norm || canonicalUrl(norm) === v.value });
       if (typeof leaf.raw === 'boolean') continue;
+      if (norm.length > 24) for (const value of extractAmounts(leaf.text)) if (value >= 100 || value % 1 !== 0) out.push({ ...at, kind: 'amount', value, whole: false });
       if (dates.length && leaf.text.length < 24) continue;
       if (typeof leaf.raw === 'number') out.push({ ...at, kind: 'amount', value: leaf.raw, whole: true });
       else if (norm.length <= 80 && !out.some((c) => c.path === leaf.path && c.whole)) out.push({ ...at, kind: 'text', value: norm, whole: true });
