@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::probe::Change;
+use super::static_analysis::analyse;
 use super::{Criticizer, Verdict, repair, samples};
 use crate::mining;
 
@@ -115,6 +116,18 @@ async fn mined_rules_are_flagged_repaired_and_invariants_pass() {
         let fixed = repair(&bundle.manifest.mechanisms, &verdict, std::slice::from_ref(&sound));
         let fixed = fixed.expect("the sound mechanism is left");
         assert_eq!(fixed, [MechanismUse { name: sound.name.clone(), params: BTreeMap::new() }]);
+    }
+}
+
+#[test]
+fn the_shipped_library_and_seeds_are_keyed_to_nothing() {
+    let corpus = samples::corpus();
+    let library = evosafe_spec::mechanisms().expect("the library reads");
+    let composed = library.iter().map(|m| bundle(&[m]));
+    for bundle in composed.chain(evosafe_spec::seeds().expect("the seeds read")) {
+        let report = analyse(bundle.policy.as_deref(), bundle.code.as_deref(), &corpus);
+        assert_eq!(report.findings, [], "{:?}", bundle.manifest);
+        assert_eq!(report.unparsed, None);
     }
 }
 

@@ -14,7 +14,7 @@ use super::Session;
 pub(super) struct Substitution {
     regex: Regex,
     to: BTreeMap<String, String>,
-    /// Leaves words alone that are part of an address, a path or a compound.
+    /// Leaves words alone that are field names or part of an address, path or compound.
     prose_only: bool,
 }
 
@@ -127,7 +127,12 @@ fn in_compound(text: &str, start: usize, end: usize) -> bool {
     let before = text[..start].chars().next_back();
     let mut after = text[end..].chars();
     let (next, then) = (after.next(), after.next());
-    before.is_some_and(|c| joins(c) || c == '.')
+    let quote = |c: Option<char>| matches!(c, Some('\'' | '"'));
+    let line = text[..start].rsplit('\n').next().unwrap_or("");
+    let leads = line.chars().all(|c| c == ' ' || c == '-') && !text[start..end].contains(' ');
+    let field = (leads && next == Some(':')) || (quote(before) && quote(next) && then == Some(':'));
+    field
+        || before.is_some_and(|c| joins(c) || c == '.')
         || next.is_some_and(joins)
         || (next == Some('.') && then.is_some_and(char::is_alphanumeric))
 }
@@ -193,6 +198,9 @@ mod tests {
                 "see www.task-list.com and /home/task and my_task",
             ),
             ("Task.", "Job."),
+            ("{'task': 'a task'}", "{'task': 'a job'}"),
+            ("- task: a task", "- task: a job"),
+            ("This is the task: go", "This is the job: go"),
         ] {
             assert_eq!(words.apply(text), wanted);
         }

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::criticizer::rename;
-use crate::criticizer::vocabulary::{CorpusTokens, Hit, How, TokenKind};
+use crate::criticizer::vocabulary::{CorpusTokens, Hit, How, TokenKind, is_common, words};
 
 /// Renamed versions of a token that a pattern must all miss to count as keyed to it.
 const RENAMED: u64 = 8;
@@ -28,7 +28,7 @@ pub(super) fn find(
         .iter()
         .filter(|(kind, _)| is_specific(*kind))
         .find(|(kind, token)| {
-            let hit = regex.find(token).is_some_and(|m| m.len() * 2 >= token.len() && m.len() >= 4);
+            let hit = regex.find(token).is_some_and(|m| tells(*kind, m.as_str(), token));
             hit && (0..RENAMED).all(|n| !regex.is_match(&rename::reshaped(*kind, token, n)))
         })
         .map(|(kind, token)| Hit { token: token.to_owned(), kind, how: How::Matches })
@@ -40,6 +40,16 @@ fn is_specific(kind: TokenKind) -> bool {
         kind,
         TokenKind::Email | TokenKind::Account | TokenKind::Name | TokenKind::Url | TokenKind::Path
     )
+}
+
+/// Whether the matched part gives the token away: half of it, not only ordinary words; a
+/// name as a whole, because parts of names are ordinary words more often than not.
+fn tells(kind: TokenKind, part: &str, token: &str) -> bool {
+    if kind == TokenKind::Name {
+        return part.len() == token.len();
+    }
+    let special = words(part).iter().any(|word| !is_common(word));
+    special && part.len() >= 4 && part.len() * 2 >= token.len()
 }
 
 /// The pattern in the syntax of the `regex` crate; `None` where it has no equal
