@@ -121,7 +121,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     measure("reference", &reference, &context(1)).await;
     measure("reference", &reference, &context(70)).await;
     if let Some(file) = std::env::args().nth(1) {
-        let given = sandbox.prepare(&bundle(&std::fs::read_to_string(file)?))?;
+        let bundle = bundle(&std::fs::read_to_string(file)?);
+        let from = Instant::now();
+        let report = sandbox.check(&bundle).await;
+        println!(
+            "{:44} {:.1} ms, {} calls",
+            "given: check",
+            from.elapsed().as_secs_f64() * 1e3,
+            report.calls
+        );
+        let given = sandbox.prepare(&bundle)?;
         measure("given", &given, &context(24)).await;
     }
     for (name, harness) in [("trivial", &trivial), ("reference", &reference)] {

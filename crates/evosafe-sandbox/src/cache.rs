@@ -16,12 +16,17 @@ use crate::surface::version;
 const MAGIC: &[u8; 16] = b"evosafe-cwasm-1\n";
 const HEADER: usize = MAGIC.len() + blake3::OUT_LEN;
 
+const PREFIX: &str = "provider-";
+const SUFFIX: &str = ".cwasm";
+/// Artifacts kept on disk, for programs of several versions in use side by side.
+const KEPT: usize = 4;
+
 /// Name of the cache file for this engine and this version of the sandbox.
 pub fn file_name(engine: &Engine) -> String {
     let mut hasher = Blake3(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
     hasher.0.update(version().as_str().as_bytes());
-    format!("provider-{}.cwasm", &hasher.0.finalize().to_hex()[..32])
+    format!("{PREFIX}{}{SUFFIX}", &hasher.0.finalize().to_hex()[..32])
 }
 
 /// The component in `file`, if the file is there and sound.
@@ -71,6 +76,24 @@ fn try_write(file: &Path, artifact: &[u8]) -> std::io::Result<()> {
     temporary.write_all(blake3::hash(artifact).as_bytes())?;
     temporary.write_all(artifact)?;
     temporary.persist(file)?;
+    prune(dir)
+}
+
+/// Removes all but the newest artifacts: each is megabytes, and every version leaves one.
+fn prune(dir: &Path) -> std::io::Result<()> {
+    let mut kept = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
+            kept.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    kept.sort();
+    for (_, old) in kept.iter().rev().skip(KEPT) {
+        std::fs::remove_file(old)?;
+    }
     Ok(())
 }
 
@@ -91,6 +114,19 @@ impl Hasher for Blake3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_are_kept_and_a_folder_that_is_none_does_no_harm() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        for i in 0..KEPT + 3 {
+            write(&dir.path().join(format!("{PREFIX}{i}{SUFFIX}")), b"artifact");
+            std::thread::sleep(std::time::Duration::from_millis(15));
+        }
+        write(&dir.path().join("other"), b"artifact");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), KEPT + 1);
+        assert!(!dir.path().join(format!("{PREFIX}0{SUFFIX}")).exists());
+        write(&dir.path().join("other/provider"), b"artifact");
+    }
 
     #[test]
     fn only_a_whole_file_is_verified() {

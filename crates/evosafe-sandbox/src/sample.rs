@@ -99,7 +99,7 @@ pub fn result(i: usize) -> ToolResult {
         2 => TEXTS[4].to_owned(),
         3 => String::new(),
         4 => format!("{} {}", TEXTS[2], TEXTS[3]),
-        5 => format!("{} {}", "lorem ipsum dolor ".repeat(3000), TEXTS[3]),
+        5 => format!("{} {}", "lorem ipsum dolor ".repeat(1000), TEXTS[3]),
         _ => "Error: no such file".to_owned(),
     };
     ToolResult { content, is_error: i % 7 == 6 }
