@@ -6,6 +6,9 @@ use evosafe_types::{ArmReport, Evaluation, RateReport};
 
 use crate::table::{interval, percent, plain, points};
 
+/// Picks a rate of an arm.
+type Measure = fn(&ArmReport) -> Option<&RateReport>;
+
 /// The evaluation as text.
 #[must_use]
 pub fn evaluation_text(e: &Evaluation) -> String {
@@ -22,7 +25,7 @@ pub fn evaluation_text(e: &Evaluation) -> String {
             |r| (percent(r.rate), format!("{} n={}", interval(r.wilson95), r.n)),
         )
     };
-    let measures: [(&str, fn(&ArmReport) -> Option<&RateReport>); 5] = [
+    let measures: [(&str, Measure); 5] = [
         ("utility %", |a| Some(&a.utility)),
         ("utility under attack %", |a| a.utility_under_attack.as_ref()),
         ("ASR %", |a| Some(&a.asr.all)),
