@@ -103,6 +103,16 @@ pub async fn setup_bridge(
     root: &Path,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Installed, SetupError> {
+    setup_with(Path::new("python3"), name, from, root, say).await
+}
+
+async fn setup_with(
+    interpreter: &Path,
+    name: &str,
+    from: Option<&Path>,
+    root: &Path,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Installed, SetupError> {
     let Some((_, needs_checkout, options)) = KNOWN.into_iter().find(|(n, ..)| *n == name) else {
         return Err(SetupError::Unknown { name: name.to_owned() });
     };
@@ -117,11 +127,11 @@ pub async fn setup_bridge(
     let folder = root.join(name);
     let python = folder.join("bin/python");
     if !python.is_file() {
-        check_python().await?;
+        check_python(interpreter).await?;
         std::fs::create_dir_all(root)
             .map_err(|source| SetupError::Io { path: root.to_owned(), source })?;
         say(&format!("creating a virtual environment in {}", folder.display()));
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder)).await?;
+        run(Command::new(interpreter).args(["-m", "venv"]).arg(&folder)).await?;
     }
     let pip = |args: &[&str]| {
         let mut command = Command::new(&python);
@@ -209,9 +219,9 @@ pub(crate) fn unpack_scripts() -> std::io::Result<TempDir> {
     Ok(folder)
 }
 
-async fn check_python() -> Result<(), SetupError> {
+async fn check_python(interpreter: &Path) -> Result<(), SetupError> {
     let code = "import sys, venv, ensurepip; print(*sys.version_info[:2])";
-    let output = Command::new("python3")
+    let output = Command::new(interpreter)
         .args(["-c", code])
         .stdin(Stdio::null())
         .output()
@@ -247,4 +257,56 @@ async fn run(command: &mut Command) -> Result<(), SetupError> {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let last: Vec<&str> = text.lines().rev().take(5).collect();
     Err(fail(last.into_iter().rev().collect::<Vec<_>>().join(" / ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    async fn refusal(python: &str, name: &str, from: Option<&Path>) -> String {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let interpreter = root.path().join("interpreter");
+        if !python.is_empty() {
+            std::fs::write(&interpreter, format!("#!/bin/sh\n{python}\n")).expect("writable");
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&interpreter, mode).expect("own file");
+        }
+        let done = setup_with(&interpreter, name, from, root.path(), &|_| {}).await;
+        done.expect_err("it cannot work").to_string()
+    }
+
+    #[tokio::test]
+    async fn what_is_missing_is_named() {
+        let elsewhere = Path::new("/nonexistent");
+        for (python, name, from, says) in [
+            ("", "zoo", None, "there is no bridge `zoo`; there are: agentdojo, agentdyn"),
+            ("", "agentdyn", None, "--from FOLDER"),
+            ("", "agentdyn", Some(elsewhere), "no pyproject.toml"),
+            ("", "agentdojo", None, "apt-get install python3 python3-venv"),
+            ("echo 3 9", "agentdojo", None, "(it is 3.9)"),
+            ("echo No module named ensurepip >&2; exit 1", "agentdojo", None, "venv module"),
+            (
+                "case $1 in -c) echo 3 11;; *) echo disk full >&2; exit 1;; esac",
+                "agentdojo",
+                None,
+                "disk full",
+            ),
+        ] {
+            let message = refusal(python, name, from).await;
+            assert!(message.contains(says), "{name}: {message}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_finished_is_not_listed() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir_all(root.path().join("agentdojo/bin")).expect("writable");
+        assert_eq!(list(root.path()).expect("readable"), []);
+        std::fs::write(root.path().join("agentdojo/evosafe-version"), "0.1.35\n")
+            .expect("writable");
+        let found = list(root.path()).expect("readable");
+        assert_eq!(found[0].version, "0.1.35");
+    }
 }

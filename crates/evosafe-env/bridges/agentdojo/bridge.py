@@ -9,6 +9,7 @@ The process ends when standard input does, and a watchdog ends it when its paren
 is gone although standard input is still open somewhere.
 """
 
+import importlib.metadata
 import json
 import os
 import sys
@@ -62,6 +63,14 @@ def pin_hash_seed():
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], env)
 
 
+def installed():
+    """What is installed, for messages."""
+    try:
+        return importlib.metadata.version("agentdojo")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 class Server:
     """Maps methods to the benchmark, which is imported by `describe` and not before."""
 
@@ -88,7 +97,7 @@ class Server:
         try:
             from dojo import Benchmark
         except ImportError as e:
-            raise BridgeError(UNSUPPORTED, f"cannot import agentdojo: {e}") from e
+            raise BridgeError(UNSUPPORTED, f"cannot import agentdojo ({installed()}): {e}") from e
         self.benchmark = Benchmark(options)
         return dict(self.benchmark.describe(), protocol=PROTOCOL)
 

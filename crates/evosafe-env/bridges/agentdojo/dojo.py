@@ -55,7 +55,7 @@ class Benchmark:
         if self.version != PACKAGE_VERSION:
             raise BridgeError(
                 UNSUPPORTED,
-                f"agentdojo {self.version} is installed, this bridge was made for {PACKAGE_VERSION}",
+                f"agentdojo {self.version} is installed, this bridge was made for {PACKAGE_VERSION}; run its setup again",
             )
         self.options = self._check(options)
         versions = load_suites._SUITES

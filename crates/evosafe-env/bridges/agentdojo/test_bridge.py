@@ -7,6 +7,7 @@ SHORTCOMINGS.md.
 import random
 import sys
 import unittest
+import unittest.mock
 
 import yaml
 from agentdojo.functions_runtime import make_function
@@ -238,6 +239,12 @@ class Options(unittest.TestCase):
             with self.assertRaises(BridgeError, msg=repr(options)) as caught:
                 dojo.Benchmark(options)
             self.assertIn(word, caught.exception.message)
+
+    def test_another_version_of_the_package_is_refused(self):
+        with unittest.mock.patch.object(dojo.importlib.metadata, "version", return_value="0.1.30"):
+            with self.assertRaises(BridgeError) as caught:
+                dojo.Benchmark({"version": "v1"})
+        self.assertIn("agentdojo 0.1.30 is installed", caught.exception.message)
 
     def test_tool_errors_are_results(self):
         episode = start("banking/user_task_0")
