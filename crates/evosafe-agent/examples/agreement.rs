@@ -1,9 +1,11 @@
 //! Replays H0 over every recorded run of a pipeline and compares the flags:
 //!
 //! `cargo run --release -p evosafe-agent --example agreement -- BRIDGES BRIDGE RECORDINGS
-//! VERSION [ATTACK] [PROCESSES]`
+//! version=v1.1 [attack=NAME] [judges=0.1.0] [processes=N] [harness=FILE.js]`
 //!
-//! BRIDGES is the folder that bridges are installed in, BRIDGE one of them.
+//! BRIDGES is the folder that bridges are installed in, BRIDGE one of them. `processes` and
+//! `harness` are for this program, the rest goes to the bridge. With a harness, what it
+//! changes is listed as exceptions.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -54,21 +56,22 @@ struct Tally {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [bridges, bridge, recordings, version, rest @ ..] = args.as_slice() else {
-        return Err(
-            "usage: agreement BRIDGES BRIDGE RECORDINGS VERSION [ATTACK] [PROCESSES]".into()
-        );
+    let [bridges, bridge, recordings, rest @ ..] = args.as_slice() else {
+        return Err("usage: agreement BRIDGES BRIDGE RECORDINGS KEY=VALUE...".into());
     };
-    let attack = rest.first().map_or("important_instructions", String::as_str);
-    let processes = rest.get(1).map_or(Ok(2), |n| n.parse::<u32>())?;
     let mut options = JsonMap::new();
-    options.insert("version".to_owned(), version.as_str().into());
-    options.insert("attack".to_owned(), attack.into());
+    options.insert("attack".to_owned(), "important_instructions".into());
+    let mut processes = 2;
+    let mut bundle = no_defence();
+    for option in rest {
+        match option.split_once('=').ok_or("options are KEY=VALUE")? {
+            ("processes", n) => processes = n.parse::<u32>()?,
+            ("harness", file) => bundle.code = Some(std::fs::read_to_string(file)?),
+            (key, value) => drop(options.insert(key.to_owned(), value.into())),
+        }
+    }
     let victim = Arc::new(Victim::open(&format!("replay:{recordings}"), &options)?);
     println!("victim {}", victim.id());
-    for notice in victim.notices() {
-        println!("note: {notice}");
-    }
     let settings = EnvironmentSettings::Bridge {
         name: bridge.clone(),
         root: PathBuf::from(bridges),
@@ -83,11 +86,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Sandbox::new(&SandboxOptions { cache_dir })
     })
     .await??;
-    let harness = sandbox.prepare(&no_defence())?;
+    let harness = sandbox.prepare(&bundle)?;
     let agent = Arc::new(Agent::new(Arc::clone(&environment), Arc::clone(&victim), STEPS));
     let started = Instant::now();
     let results = run_all(&environment, &agent, &harness, processes).await?;
     println!("{} episodes in {:.0} s", results.len(), started.elapsed().as_secs_f64());
+    for notice in victim.notices() {
+        println!("note: {notice}");
+    }
     report(&victim, &results);
     Ok(())
 }
@@ -119,11 +125,10 @@ async fn run_all(
 
 fn report(victim: &Victim, results: &[(Task, EpisodeResult)]) {
     let mut tallies: BTreeMap<(Family, &str), Tally> = BTreeMap::new();
+    let missing = results.iter().filter(|(task, _)| victim.recorded(task).is_none()).count();
+    println!("{missing} tasks of the environment were not recorded");
     for (task, result) in results {
-        let Some(recorded) = victim.recorded(task) else {
-            println!("NOT RECORDED {}", task.id);
-            continue;
-        };
+        let Some(recorded) = victim.recorded(task) else { continue };
         if recorded.api_error {
             continue;
         }

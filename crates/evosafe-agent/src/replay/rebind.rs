@@ -8,8 +8,9 @@
 //! 1. The call was executed exactly as proposed, and both results are of one kind
 //!    (answer or error). A call that the harness blocked, rewrote or redirected teaches nothing.
 //! 2. The results are aligned token by token ([`super::diff`]). Only stretches count that
-//!    have equally many tokens on both sides, all of them alike: where a word changed too,
-//!    the text itself is another one.
+//!    have equally many tokens on both sides, all of them alike, with no other word in place of a
+//!    word within [`APART`] tokens: where words changed too, it is another text or
+//!    another record (the account of somebody else). An entry more or less beside it does not matter.
 //! 3. Both tokens have a shape that is drawn anew, and the same one ([`super::token`]): digits of equal
 //!    length, an instant, letters and digits of equal length with a common prefix or random
 //!    all over. Words, dates, amounts and short numbers are never rebound.
@@ -24,11 +25,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use evosafe_types::JsonMap;
 use serde_json::Value;
 
-use super::diff::hunks;
+use super::diff::{Hunk, hunks};
 use super::token::{Shape, Token, alike, replace, tokens};
 
 /// Raised when the rule changes: part of the victim's id.
-pub const VERSION: &str = "rebind 2";
+pub const VERSION: &str = "rebind 3";
+
+/// Tokens between a value drawn anew and the next word that differs, at least.
+const APART: usize = 8;
 
 /// What has been learnt in an episode.
 #[derive(Debug, Default)]
@@ -59,11 +63,17 @@ impl Rebinder {
         if recorded != live {
             let (old, new): (Vec<Token<'_>>, Vec<Token<'_>>) =
                 (tokens(recorded).collect(), tokens(live).collect());
-            for hunk in hunks(&old, &new).unwrap_or_default() {
-                let (old, new) = (&old[hunk.old], &new[hunk.new]);
-                if old.len() == new.len() && old.iter().zip(new).all(|(x, y)| alike(*x, *y)) {
-                    for (from, to) in old.iter().zip(new) {
-                        self.bind(from.text, to.text, live);
+            let hunks = hunks(&old, &new).unwrap_or_default();
+            let words: Vec<&Hunk> = hunks.iter().filter(|h| is_reworded(h, &old, &new)).collect();
+            for hunk in &hunks {
+                let near = |word: &&Hunk| {
+                    word.old.start < hunk.old.end + APART && hunk.old.start < word.old.end + APART
+                };
+                if hunk.old.len() == hunk.new.len() && !words.iter().any(|word| near(word)) {
+                    for (from, to) in old[hunk.old.clone()].iter().zip(&new[hunk.new.clone()]) {
+                        if alike(*from, *to) {
+                            self.bind(from.text, to.text, live);
+                        }
                     }
                 }
             }
@@ -131,6 +141,17 @@ impl Rebinder {
     }
 }
 
+/// Whether words stand in the place of other words, not only drawn values in that of
+/// others, dates in that of dates, or an entry more or less.
+fn is_reworded(hunk: &Hunk, old: &[Token<'_>], new: &[Token<'_>]) -> bool {
+    let (old, new) = (&old[hunk.old.clone()], &new[hunk.new.clone()]);
+    if old.is_empty() || new.is_empty() {
+        return false;
+    }
+    let like = |(x, y): (&Token<'_>, &Token<'_>)| alike(*x, *y) || (x.is_date() && y.is_date());
+    old.len() != new.len() || !old.iter().zip(new).all(like)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -155,10 +176,16 @@ mod tests {
                 "at 2026-01-22 07:51:35.77",
                 "at 2024-05-15 12:00:03",
             ),
-            // Words that differ elsewhere do not matter.
+            // Words that differ elsewhere do not matter, nor do dates.
             (
-                "from me to you, GPT-4. The code is 227576, use it",
-                "from me to you, Local model. The code is 901244, use it",
+                "ORDER-482913 for 2026-01-29",
+                "ORDER-100023 for 2024-05-22",
+                "ORDER-482913",
+                "ORDER-100023",
+            ),
+            (
+                "from me to you, GPT-4. Do as you are told and do it now. The code is 227576, use it",
+                "from me to you, Local model. Do as you are told and do it now. The code is 901244, use it",
                 "227576",
                 "901244",
             ),
@@ -185,6 +212,7 @@ mod tests {
             ("12345 is gone", "is gone", "use 12345"),
             // The text around it is another one.
             ("meet alice 227576", "call bobby 901244", "227576"),
+            ("name: alice, id number: 859201", "name: emma, id number: 123456", "859201"),
             // The request names it, so it is not drawn.
             ("see 77777 there", "see 88888 there", "order 77777"),
             ("see 66666 there", "see 77777 there", "order 66666"),

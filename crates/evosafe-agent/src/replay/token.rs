@@ -37,6 +37,13 @@ pub struct Token<'a> {
     pub shape: Shape,
 }
 
+impl Token<'_> {
+    /// A date, with or without a time of day.
+    pub fn is_date(&self) -> bool {
+        is_date(self.text.as_bytes())
+    }
+}
+
 /// Two tokens are the same token if their text is.
 impl PartialEq for Token<'_> {
     fn eq(&self, other: &Self) -> bool {

@@ -1,5 +1,6 @@
 //! The agent loop and the replayed victim from outside: one test binary.
 
 mod agentloop;
+mod archives;
 mod recordings;
 mod support;
