@@ -5,16 +5,16 @@ channels = ["utility"]
 acts = "block"
 [params.depth]
 type = "int"
-default = 0
+default = 1
 min = 0
 max = 3
 [params.trust]
 type = "choice"
 values = ["facts", "asked", "requests"]
-default = "facts"
+default = "asked"
 [params.effects]
 type = "bool"
-default = false
+default = true
 */
 // Blocks nothing itself: other mechanisms ask before they block. `depth`: how many steps a
 // named source may lead on (a message names a page, the page an address). `trust`: which of its

@@ -10,17 +10,17 @@ min = 0
 max = 6
 [params.gap]
 type = "int"
-default = 0
+default = 4
 min = 0
 max = 20
 [params.reads]
 type = "choice"
 values = ["none", "addresses", "all"]
-default = "none"
+default = "addresses"
 [params.names]
 type = "choice"
 values = ["all", "urged", "unlisted", "none"]
-default = "all"
+default = "urged"
 [params.content]
 type = "choice"
 values = ["block", "redact"]

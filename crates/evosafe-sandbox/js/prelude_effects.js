@@ -92,13 +92,13 @@ function toolEffect(tool) {
 
 // ---------------------------------------------------------------- directives
 
-const OVERRIDE = setOf('ignore disregard forget override overrides bypass skip stop supersedes replaces cancels voids');
+const OVERRIDE = setOf('ignore disregard forget override overrides bypass skip stop drop abandon aside supersedes replaces cancels voids');
 const PRIOR = setOf('previous prior above earlier preceding original initial current all any your other system existing');
-const CONTROL = setOf('task tasks instruction instructions prompt request requests conversation question job');
+const CONTROL = setOf('task tasks instruction instructions prompt request requests conversation question job jobs assignment work order orders directions errand');
 const ASSISTANT = setOf('assistant ai agent model chatbot llm gpt claude gemini bot copilot');
-const EARLIER = setOf('previous prior above earlier preceding');
-const GIVING = setOf('gave give asked assigned told');
-const RESUMING = setOf('solve complete continue proceed resume gave');
+const EARLIER = setOf('previous prior above earlier preceding former');
+const GIVING = setOf('gave give given asked assigned told set requested');
+const RESUMING = setOf('solve complete continue proceed resume return gave');
 const MACHINES = setOf('assistant assistants ai agents models bots systems llm llms chatbot chatbots automated');
 const SECRECY = setOf('user users');
 const DUTY = setOf('must should instructions message instruction following');
@@ -117,15 +117,15 @@ const ASKS = setOf('can could would will');
 // `near(set, other, n)` for a word of `set` with one of `other` among the n words after it.
 const TO_ASSISTANT = [
   // drop what you were told: "ignore all previous instructions"
-  ({ near }) => near(OVERRIDE, PRIOR, 3) && (near(OVERRIDE, EARLIER, 3) || near(OVERRIDE, CONTROL, 6)),
+  ({ near }) => near(OVERRIDE, EARLIER, 5) || (near(OVERRIDE, PRIOR, 3) && near(OVERRIDE, CONTROL, 6)),
   // what you were told is void: "the earlier request no longer stands"
   ({ has, line }) => has(EARLIER) && /\b(?:previous|prior|above|earlier|preceding) (?:\w+ )?(?:requests?|instructions?|tasks?|prompts?)\b.{0,30}\b(?:no longer|void|obsolete|outdated|replaced|withdrawn|invalid|cancelled)\b/.test(line),
   // the reader's task, spoken of by its giver: "the task that I gave you"
-  ({ w, has }) => has(GIVING) && w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 5).some((y) => GIVING.has(y))),
+  ({ w, has }) => has(GIVING) && w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 6).some((y) => GIVING.has(y))),
   // when to do the task: "before you continue with your task"
   ({ has, you, line }) => you && has(ORDERING) && has(RESUMING) && /\b(?:the|your|my|this) (?:\w+ )?(?:task|instruction|prompt|request|question)/.test(line),
-  // a message that says whom it is for: "a message from me to you"
-  ({ you, line }) => you && /\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(line),
+  // a message that says whom it is for: "a message from me to you", "this comes from me, ..., to you"
+  ({ you, line }) => you && (/\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(line) || /\bfrom me\b.{0,40} to you\b/.test(line)),
   // the reader as a machine: "you are an AI assistant and must ..."
   ({ has, line }) => has(ASSISTANT) && has(DUTY) && /\byou (?:the |are |as )?(?:an? )?(?:\w+ )?(?:assistant|ai|agent|model|chatbot|llm|gpt|claude|gemini|bot)\b/.test(line),
   // machines in the third person: "all AI agents are required to", "note to the assistant"
