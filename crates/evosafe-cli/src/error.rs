@@ -49,7 +49,7 @@ impl Failure {
     /// Classifies an error by the first cause that has a class.
     pub fn of(error: &anyhow::Error) -> Self {
         let kind = error.chain().find_map(kind_of).unwrap_or(Kind::Input);
-        let hints = error.chain().filter_map(|e| hint_of(e)).collect();
+        let hints = error.chain().filter_map(hint_of).collect();
         Self { kind, message: messages(error), hints }
     }
 
