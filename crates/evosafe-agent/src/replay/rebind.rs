@@ -69,7 +69,7 @@ impl Rebinder {
                 let near = |word: &&Hunk| {
                     word.old.start < hunk.old.end + APART && hunk.old.start < word.old.end + APART
                 };
-                if hunk.old.len() == hunk.new.len() && !words.iter().any(|word| near(word)) {
+                if hunk.old.len() == hunk.new.len() && !words.iter().any(near) {
                     for (from, to) in old[hunk.old.clone()].iter().zip(&new[hunk.new.clone()]) {
                         if alike(*from, *to) {
                             self.bind(from.text, to.text, live);
