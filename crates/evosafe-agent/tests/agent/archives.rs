@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use evosafe_agent::{ReplayVictim, VictimError};
 
-/// Pipeline, benign runs, pairs, runs lost to API errors, version named in the runs.
+/// Pipeline, benign runs, pairs, runs (of both kinds) lost to API errors, version named in the runs.
 const KNOWN: &[(&str, usize, usize, usize, Option<&str>)] = &[
     ("agentdojo/claude-3-5-sonnet-20240620", 97, 629, 0, None),
     ("agentdojo/command-r-plus", 97, 629, 23, None),
     ("agentdojo/gpt-4o-2024-05-13", 97, 629, 0, None),
     ("agentdojo/gpt-4o-2024-05-13-tool_filter", 97, 629, 0, None),
-    ("agentdojo/meta-llama_Llama-3-70b-chat-hf", 97, 629, 35, None),
+    ("agentdojo/meta-llama_Llama-3-70b-chat-hf", 97, 629, 41, None),
     ("agentdyn/google_gemini-2.5-pro", 60, 560, 0, Some("v1.2.2")),
     ("agentdyn/gpt-4o-2024-08-06", 60, 560, 0, Some("v1.2.2")),
 ];
