@@ -8,9 +8,10 @@
 //! 1. The call was executed exactly as proposed, and both results are of one kind
 //!    (answer or error). A call that the harness blocked, rewrote or redirected teaches nothing.
 //! 2. The results are aligned token by token ([`super::diff`]). Only stretches count that
-//!    have equally many tokens on both sides, all of them alike, with no other word in place of a
-//!    word within [`APART`] tokens: where words changed too, it is another text or
-//!    another record (the account of somebody else). An entry more or less beside it does not matter.
+//!    have equally many tokens on both sides, with no word in the place of another word
+//!    within [`APART`] tokens: where words changed too, it is another text or another record
+//!    (the account of somebody else). Numbers in the place of numbers and an entry more or
+//!    less do not matter.
 //! 3. Both tokens have a shape that is drawn anew, and the same one ([`super::token`]): digits of equal
 //!    length, an instant, letters and digits of equal length with a common prefix or random
 //!    all over. Words, dates, amounts and short numbers are never rebound.
@@ -29,10 +30,10 @@ use super::diff::{Hunk, hunks};
 use super::token::{Shape, Token, alike, replace, tokens};
 
 /// Raised when the rule changes: part of the victim's id.
-pub const VERSION: &str = "rebind 3";
+pub const VERSION: &str = "rebind 4";
 
 /// Tokens between a value drawn anew and the next word that differs, at least.
-const APART: usize = 8;
+const APART: usize = 4;
 
 /// What has been learnt in an episode.
 #[derive(Debug, Default)]
@@ -141,15 +142,11 @@ impl Rebinder {
     }
 }
 
-/// Whether words stand in the place of other words, not only drawn values in that of
-/// others, dates in that of dates, or an entry more or less.
+/// Whether words stand in the place of other words. Numbers and dates in that of others do
+/// not count (a list position, a total), nor does an entry more or less.
 fn is_reworded(hunk: &Hunk, old: &[Token<'_>], new: &[Token<'_>]) -> bool {
-    let (old, new) = (&old[hunk.old.clone()], &new[hunk.new.clone()]);
-    if old.is_empty() || new.is_empty() {
-        return false;
-    }
-    let like = |(x, y): (&Token<'_>, &Token<'_>)| alike(*x, *y) || (x.is_date() && y.is_date());
-    old.len() != new.len() || !old.iter().zip(new).all(like)
+    let has_word = |tokens: &[Token<'_>]| tokens.iter().any(Token::is_word);
+    has_word(&old[hunk.old.clone()]) && has_word(&new[hunk.new.clone()])
 }
 
 #[cfg(test)]

@@ -38,9 +38,11 @@ pub struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// A date, with or without a time of day.
-    pub fn is_date(&self) -> bool {
-        is_date(self.text.as_bytes())
+    /// Neither a number, nor a date, nor anything else that could be drawn anew.
+    pub fn is_word(&self) -> bool {
+        self.shape == Shape::Fixed
+            && !is_date(self.text.as_bytes())
+            && self.text.bytes().any(|b| b.is_ascii_alphabetic())
     }
 }
 
