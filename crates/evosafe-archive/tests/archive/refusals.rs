@@ -155,6 +155,15 @@ impl Tmpfs {
         mounted
     }
 
+    /// Makes it read-only. A child that another test has just forked may hold a copy of a
+    /// file that was open for writing, for a moment: the kernel then says "busy".
+    fn make_read_only(&self) -> bool {
+        (0..20).any(|attempt| {
+            std::thread::sleep(std::time::Duration::from_millis(100 * u64::from(attempt > 0)));
+            self.mount(&["-o", "remount,ro"])
+        })
+    }
+
     fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -213,7 +222,7 @@ fn a_read_only_folder_can_be_read_and_not_written() {
     archive.flush().expect("flushes");
     archive.record_evidence(&evidence(2, 1_000), &run(1)).expect("records");
     drop(archive);
-    assert!(disk.mount(&["-o", "remount,ro"]));
+    assert!(disk.make_read_only());
     for refused in [path.clone(), disk.path().join("new")] {
         let (error, text) = refusal(Archive::open(&refused));
         assert!(matches!(error, ArchiveError::NotWritable { .. }), "{text}");
