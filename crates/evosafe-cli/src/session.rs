@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use evosafe_agent::Victim;
 use evosafe_archive::Archive;
-use evosafe_env::{Environment, EnvironmentSettings};
+use evosafe_env::{EnvError, Environment, EnvironmentSettings};
 use evosafe_sandbox::{Sandbox, SandboxOptions};
 use evosafe_search::{RunRecord, SearchError};
 use evosafe_spec::{EnvironmentPlan, Plan};
@@ -83,7 +83,7 @@ pub fn victim_options(settings: &EnvironmentSettings) -> JsonMap {
 
 /// Lists the tasks and splits them. The environment that did the listing is shut down:
 /// the one that runs episodes is started with the ids it may open.
-pub async fn list_tasks(settings: &EnvironmentSettings) -> Result<Vec<Task>> {
+pub async fn list_tasks(settings: &EnvironmentSettings) -> Result<Vec<Task>, EnvError> {
     let listing = settings.clone().with_processes(1);
     let environment = Environment::start(&listing, None).await?;
     let tasks = environment.tasks().to_vec();

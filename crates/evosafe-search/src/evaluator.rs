@@ -239,20 +239,13 @@ impl Evaluator {
                 () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
                 result = self.agent.run(harness, task, 0) => result,
             };
-            match &result.outcome {
-                Outcome::Unassessed { fault, .. }
-                    if !fault.is_permanent() && attempt < ATTEMPTS => {}
-                _ => break result,
+            if is_evidence(&result.outcome) || attempt == ATTEMPTS {
+                break result;
             }
         };
         let outcome = result.outcome.clone();
         let assessed = self.count_assessed(&outcome);
-        // A passing fault is not evidence: it is asked for again by the next stage or run.
-        let keep = match &outcome {
-            Outcome::Assessed { .. } => true,
-            Outcome::Unassessed { fault, .. } => fault.is_permanent(),
-        };
-        if keep {
+        if is_evidence(&outcome) {
             let evidence = Evidence {
                 key,
                 candidate: candidate.clone(),
@@ -287,6 +280,15 @@ impl Evaluator {
             self.counters.unassessed.fetch_add(1, Ordering::Relaxed);
         }
         assessed
+    }
+}
+
+/// Whether an outcome may be stored. A passing fault is not evidence: the episode is asked
+/// for again by the next stage or run.
+fn is_evidence(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Assessed { .. } => true,
+        Outcome::Unassessed { fault, .. } => fault.is_permanent(),
     }
 }
 

@@ -14,34 +14,24 @@ use crate::search::Search;
 /// run wide: below the noise of the search prefix there is no order worth believing.
 const CHALLENGE_SLACK: f64 = 2.0;
 
-/// Points of search score by which a child must beat its parent to count as a success
-/// of its edit.
-const IMPROVEMENT: f64 = 0.0;
-
 impl Search {
     /// After a batch: the best newcomer by search merit is run wide if it rivals the
     /// champion.
     pub(crate) async fn challenge(&mut self) -> Result<(), SearchError> {
-        let champion = self.champion();
-        let bar = self.search_merit(champion) - CHALLENGE_SLACK;
-        let challenger = (0..self.members.len())
-            .filter(|&i| self.members[i].searched && self.members[i].wide.is_none())
-            .filter(|&i| self.search_merit(i) >= bar)
-            .reduce(|a, b| if self.ranks_above(b, a) { b } else { a });
-        if let Some(challenger) = challenger {
-            self.promote(challenger).await?;
+        let bar = self.search_merit(self.champion()) - CHALLENGE_SLACK;
+        match self.next_wide() {
+            Some(challenger) if self.search_merit(challenger) >= bar => {
+                self.promote(challenger).await
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The end of a search: the best by search merit that were never run wide are, then
     /// the winner is chosen by wide score.
     pub(crate) async fn finalists(&mut self) -> Result<usize, SearchError> {
         for _ in 0..self.config.plan.cascade.finalists {
-            let next = (0..self.members.len())
-                .filter(|&i| self.members[i].searched && self.members[i].wide.is_none())
-                .reduce(|a, b| if self.ranks_above(b, a) { b } else { a });
-            let Some(next) = next else { break };
+            let Some(next) = self.next_wide() else { break };
             if self.search_merit(next) < self.search_merit(self.champion()) - 2.0 * CHALLENGE_SLACK
             {
                 break;
@@ -49,6 +39,13 @@ impl Search {
             self.promote(next).await?;
         }
         Ok(self.champion())
+    }
+
+    /// The best by search merit of those that were never run wide.
+    fn next_wide(&self) -> Option<usize> {
+        (0..self.members.len())
+            .filter(|&i| self.members[i].searched && self.members[i].wide.is_none())
+            .reduce(|a, b| if self.ranks_above(b, a) { b } else { a })
     }
 
     async fn promote(&mut self, index: usize) -> Result<(), SearchError> {
@@ -144,7 +141,6 @@ impl Search {
         let member = &self.members[index];
         let parent: Option<&CandidateId> = member.bundle.manifest.parents.first();
         let parent = self.members.iter().position(|m| Some(&m.id) == parent);
-        member.searched
-            && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p) + IMPROVEMENT)
+        member.searched && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p))
     }
 }

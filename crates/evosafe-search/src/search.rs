@@ -117,7 +117,7 @@ impl Search {
             agent_loop: agent.loop_id(),
         };
         let run = identity.id();
-        let order = evosafe_spec::canonical_order(&config.tasks, config.split_seed());
+        let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
         evosafe_spec::check_prefixes(&config.plan.cascade, order.len())?;
         let record = RunRecord {
             format: RUN_FORMAT,
@@ -368,12 +368,6 @@ impl Search {
     fn settle(&mut self, report: &CascadeReport) {
         self.spent.episodes = self.spent.episodes.saturating_sub(report.saved);
         self.saved += report.saved;
-    }
-}
-
-impl SearchConfig {
-    fn split_seed(&self) -> u64 {
-        self.plan.split.seed
     }
 }
 

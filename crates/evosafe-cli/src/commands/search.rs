@@ -38,7 +38,7 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();
     let summary = session::run(cancel.clone(), async {
-        let tasks = session::list_tasks(&settings).await.map_err(into_search)?;
+        let tasks = session::list_tasks(&settings).await?;
         let split = evosafe_spec::split(&plan.split, &tasks)?;
         let train = session::select(&tasks, &split.train);
         let environment = Arc::new(Environment::start(&settings, Some(&split.train)).await?);
@@ -82,13 +82,6 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
             Err(SearchError::Interrupted.into())
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-fn into_search(error: anyhow::Error) -> SearchError {
-    match error.downcast::<evosafe_env::EnvError>() {
-        Ok(error) => error.into(),
-        Err(error) => SearchError::Unusable(format!("{error:#}")),
     }
 }
 
