@@ -46,55 +46,61 @@ def show(values):
 COLUMNS = ("benign", "under attack", "ASR", "score")
 
 
+def interval(report):
+    low, high = report["asr"]["wilson95"] or (None, None)
+    return "-" if low is None else f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
 def seeds(args):
-    out = pathlib.Path(args.out)
     rows = []
     for seed in args.split_seeds:
-        common = ["search", args.spec, *(["--candidates", args.candidates] if args.candidates else []), "--seed", str(args.seed), "--split-seed", str(seed)]
+        common = ["search", args.spec, "--seed", str(args.seed), "--split-seed", str(seed)]
+        if args.candidates:
+            common += ["--candidates", args.candidates]
         if args.victim:
             common += ["--victim", args.victim]
         if args.split_by:
             common += ["--split-by", args.split_by]
         # One archive for all splits: an episode that two of them need is run once.
-        archive = out
-        found = evosafe(args.binary, archive, *common)
-        run = ["--run", found["run"]]
-        best = evosafe(args.binary, archive, "evaluate", "best", "--split", "held-out", *run)
-        row = {"H0": arm(best["reference"]), "winner": arm(best)}
-        board = evosafe(args.binary, archive, "leaderboard", *run)
-        if not args.winner_only:
-            bundles = []
-            for entry in board["rows"]:
-                if entry["origin"] == "seed" and entry["candidate"] != best["candidate"]:
-                    ours = evosafe(args.binary, archive, "evaluate", entry["candidate"],
-                                   "--split", "held-out", *run)
-                    bundles.append(arm(ours))
+        found = evosafe(args.binary, args.out, *common)
+        compared = ["compare", "--run", found["run"], "--side", "held-out"]
+        if args.winner_only:
+            table = evosafe(args.binary, args.out, *compared, "--seeds", "none")["rows"]
+            others = {}
+        else:
+            uniform = evosafe(args.binary, args.out, *common, "--designer", "random")
+            table = evosafe(args.binary, args.out, *compared, "--candidate", uniform["best"])["rows"]
+            by_id = {row["candidate"]: row for row in table}
+            bundles = [row for row in table if row["origin"] == "seed"]
             # The hardest comparison: the seed bundle that happens to do best on held-out.
-            row["best seed bundle"] = max(bundles, key=lambda b: b["score"])
-            uniform = evosafe(args.binary, archive, *common, "--designer", "random")
-            theirs = evosafe(args.binary, archive, "evaluate", "best", "--split", "held-out",
-                             "--run", uniform["run"])
-            row["random edits"] = arm(theirs)
+            best_seed = max(bundles, key=lambda row: row["score"])
+            others = {"best seed bundle": best_seed, "random edits": by_id[uniform["best"]]}
+            print(f"split {seed}: best seed bundle is {best_seed['name']}", file=sys.stderr)
+        winner = next(row for row in table if row["candidate"] == found["best"])
+        row = {"H0": table[0]["reference"], "winner": winner, **others}
         rows.append((seed, found, row))
-        names = list(rows[0][2])
-        print(f"\nsplit seed {seed}: {found['candidates']} candidates, "
-              f"{found['episodes_run']} episodes run, {found['elapsed_s']} s", file=sys.stderr)
-    print("| split seed | arm | " + " | ".join(COLUMNS) + " |")
-    print("|---|---|" + "---|" * len(COLUMNS))
+        print(f"split {seed}: {found['candidates']} candidates, {found['episodes_run']} episodes run, "
+              f"{found['episodes_reused']} reused, {found['episodes_saved_by_gate']} saved, "
+              f"{found['rejected_by_criticizer']} rejected, {found['elapsed_s']} s, {found['ended']}",
+              file=sys.stderr)
+    names = list(rows[0][2])
+    print("| split seed | arm | benign utility % | utility under attack % | ASR % | 95 % (clustered) | score |")
+    print("|---|---|---|---|---|---|---|")
     for seed, _, row in rows:
         for name in names:
-            print(f"| {seed} | {name} | {show(row[name][c] for c in COLUMNS)} |")
+            benign, under, asr, score = (arm(row[name])[c] for c in COLUMNS)
+            print(f"| {seed} | {name} | {show([benign, under, asr])} | {interval(row[name])} | {score:+.1f} |")
     for name in names:
-        means = [statistics.mean(row[name][c] for _, _, row in rows) for c in COLUMNS]
-        print(f"| mean | {name} | {show(means)} |")
-    winner = statistics.mean(row["winner"]["benign"] for _, _, row in rows)
-    h0 = statistics.mean(row["H0"]["benign"] for _, _, row in rows)
+        means = [statistics.mean(arm(row[name])[c] for _, _, row in rows) for c in COLUMNS]
+        print(f"| mean | {name} | {show(means[:3])} | | {means[3]:+.1f} |")
+    winner = statistics.mean(arm(row["winner"])["benign"] for _, _, row in rows)
+    h0 = statistics.mean(arm(row["H0"])["benign"] for _, _, row in rows)
     print(f"\nbenign utility, winner over H0: {winner / h0:.3f}")
-    for name in names:
-        if name in ("best seed bundle", "random edits"):
-            gaps = [row["winner"]["score"] - row[name]["score"] for _, _, row in rows]
-            print(f"winner minus {name}, score points: {', '.join(f'{g:+.1f}' for g in gaps)}; "
-                  f"mean {statistics.mean(gaps):+.1f}")
+    for name in names[2:]:
+        gaps = [row["winner"]["score"] - row[name]["score"] for _, _, row in rows]
+        spread = statistics.stdev(gaps) if len(gaps) > 1 else 0.0
+        print(f"winner minus {name}, score points: {', '.join(f'{g:+.1f}' for g in gaps)}; "
+              f"mean {statistics.mean(gaps):+.1f}, standard deviation {spread:.1f}")
 
 
 def attacks(args):

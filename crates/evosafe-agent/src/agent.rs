@@ -46,6 +46,12 @@ impl Agent {
         Self { environment, victim, step_limit: step_limit.max(1) }
     }
 
+    /// Where episodes are run.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     /// Version of the loop and its limits, for evidence keys.
     #[must_use]
     pub fn loop_id(&self) -> String {
@@ -64,7 +70,11 @@ impl Agent {
         };
         let mut run = Run::default();
         let lived = self.live(harness, task, seed, &mut episode, &mut run).await;
+        let of_host = run.transcript.faults.iter().find(|f| f.is_of_host()).cloned();
         let result = match lived {
+            Ok(_) if let Some(fault) = of_host => {
+                EpisodeResult::lost(run, FaultKind::Sandbox, &fault.message)
+            }
             Ok(verdict) => EpisodeResult {
                 outcome: Outcome::Assessed {
                     task_success: verdict.task_success,

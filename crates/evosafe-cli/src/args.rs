@@ -52,6 +52,12 @@ pub enum Command {
   evosafe evaluate best --split held-out --attack tool_knowledge
   evosafe evaluate best --spec specs/agentdyn --victim replay:runs/gpt-4o --split all")]
     Evaluate(EvaluateArgs),
+    /// Warm-start bundles, and a search's winner, against no defence in one table.
+    #[command(after_help = "Examples:
+  evosafe compare                                    # the latest search: its winner and all bundles, held-out
+  evosafe compare finance --victim sim:glm-5
+  evosafe compare agentdojo --victim replay:runs/gpt-4o-2024-05-13 --side all --seeds provenance-ledger,tool-scope")]
+    Compare(CompareArgs),
     /// Candidates of a search, best first.
     Leaderboard(RunArgs),
     /// Who descends from whom.
@@ -137,6 +143,13 @@ pub struct SearchArgs {
     /// Episodes at a time; changes speed, never results. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,
+    #[command(flatten)]
+    pub split: SplitArgs,
+}
+
+/// The split of a specification, changed.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct SplitArgs {
     /// Seed of the train/held-out split, instead of the specification's.
     #[arg(long, value_name = "N")]
     pub split_seed: Option<u64>,
@@ -200,6 +213,36 @@ pub struct EvaluateArgs {
     /// Episodes at a time. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// Folder with spec.toml and spec.md, or the name of a built-in one. Without it: the
+    /// specification, split and victim of a search, with its winner as the first row.
+    pub spec: Option<String>,
+    /// Search, by id prefix (the latest).
+    #[arg(long, conflicts_with = "spec")]
+    pub run: Option<String>,
+    /// Warm-start bundles: `all`, `none` or names with commas between them.
+    #[arg(long, default_value = "all")]
+    pub seeds: String,
+    /// More candidates of the archive: id prefixes or `best`.
+    #[arg(long = "candidate", value_name = "ID")]
+    pub candidates: Vec<String>,
+    /// Tasks to run. Opening held-out is recorded in the archive.
+    #[arg(long, value_enum, default_value_t = SplitArg::HeldOut)]
+    pub side: SplitArg,
+    /// `replay:PATH` or `sim:NAME`.
+    #[arg(long)]
+    pub victim: Option<String>,
+    /// Another attack of the environment, on the same split.
+    #[arg(long)]
+    pub attack: Option<String>,
+    /// Episodes at a time. Default: one per core.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+    #[command(flatten)]
+    pub split: SplitArgs,
 }
 
 #[derive(Debug, clap::Args)]

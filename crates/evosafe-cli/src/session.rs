@@ -12,10 +12,11 @@ use evosafe_archive::Archive;
 use evosafe_env::{EnvError, Environment, EnvironmentSettings};
 use evosafe_sandbox::{Sandbox, SandboxOptions};
 use evosafe_search::{RunRecord, SearchError};
-use evosafe_spec::{EnvironmentPlan, Plan};
+use evosafe_spec::{EnvironmentPlan, Plan, SplitBy};
 use evosafe_types::{Bundle, CandidateId, JsonMap, RunId, Task, TaskId};
 use tokio_util::sync::CancellationToken;
 
+use crate::args::{SplitArgs, SplitByArg};
 use crate::print::Printer;
 
 /// Seconds that running episodes get to end after Ctrl-C.
@@ -105,6 +106,41 @@ pub fn open_victim(locator: &str, options: &JsonMap, printer: Printer) -> Result
         printer.note(&format!("victim: {notice}"));
     }
     Ok(Arc::new(victim))
+}
+
+/// The victim asked for, or the specification's.
+pub fn locator(asked: Option<&str>, plan: &Plan) -> Result<String> {
+    asked.map(str::to_owned).or_else(|| plan.victim.clone()).with_context(|| {
+        format!(
+            "specification {} names no victim: pass --victim replay:PATH or --victim sim:NAME",
+            plan.name
+        )
+    })
+}
+
+/// Puts the split of the command line in the plan's place.
+pub fn override_split(plan: &mut Plan, args: SplitArgs) {
+    if let Some(seed) = args.split_seed {
+        plan.split.seed = seed;
+    }
+    if let Some(by) = args.split_by {
+        plan.split.by = match by {
+            SplitByArg::Pair => SplitBy::Pair,
+            SplitByArg::InjectionTask => SplitBy::InjectionTask,
+            SplitByArg::Environment => SplitBy::Environment,
+        };
+    }
+}
+
+/// Ends an environment's processes before the command ends, and says what became of them.
+pub async fn close(environment: Arc<Environment>, printer: Printer) {
+    for notice in environment.notices() {
+        printer.note(&format!("environment: {notice}"));
+    }
+    // Nobody else holds it now.
+    if let Some(environment) = Arc::into_inner(environment) {
+        environment.shutdown().await;
+    }
 }
 
 /// A candidate by `best`, `h0` or a unique id prefix.

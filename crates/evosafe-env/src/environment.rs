@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evosafe_types::{ContentHash, JsonMap, Task, TaskId, ToolCall, ToolResult, ToolSpec};
+use evosafe_types::{
+    ContentHash, JsonMap, Task, TaskId, ToolCall, ToolResult, ToolSpec, Transcript,
+};
 
 use crate::EnvError;
-use crate::bridge::{BridgeEpisode, BridgePool};
+use crate::bridge::{BridgePool, RecallingBridge, RecallingEpisode};
 use crate::builtin::{Builtin, BuiltinEpisode, Script};
 
 /// How to start an environment.
@@ -61,7 +63,7 @@ pub enum Environment {
     /// In process.
     Builtin(Builtin),
     /// Child processes.
-    Bridge(BridgePool),
+    Bridge(RecallingBridge),
 }
 
 impl Environment {
@@ -86,7 +88,8 @@ impl Environment {
                 Ok(Self::Builtin(builtin))
             }
             EnvironmentSettings::Bridge { .. } => {
-                Ok(Self::Bridge(BridgePool::start(settings, allowed).await?))
+                let pool = BridgePool::start(settings, allowed).await?;
+                Ok(Self::Bridge(RecallingBridge::new(pool)))
             }
         }
     }
@@ -96,7 +99,7 @@ impl Environment {
     pub fn id(&self) -> &ContentHash {
         match self {
             Self::Builtin(builtin) => builtin.id(),
-            Self::Bridge(pool) => pool.id(),
+            Self::Bridge(bridge) => bridge.pool().id(),
         }
     }
 
@@ -105,7 +108,7 @@ impl Environment {
     pub fn name(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.name(),
-            Self::Bridge(pool) => pool.name(),
+            Self::Bridge(bridge) => bridge.pool().name(),
         }
     }
 
@@ -114,7 +117,7 @@ impl Environment {
     pub fn version(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.version(),
-            Self::Bridge(pool) => pool.version(),
+            Self::Bridge(bridge) => bridge.pool().version(),
         }
     }
 
@@ -123,7 +126,7 @@ impl Environment {
     pub fn tasks(&self) -> &[Task] {
         match self {
             Self::Builtin(builtin) => builtin.tasks(),
-            Self::Bridge(pool) => pool.tasks(),
+            Self::Bridge(bridge) => bridge.pool().tasks(),
         }
     }
 
@@ -132,7 +135,7 @@ impl Environment {
     pub fn toolset(&self, suite: &str) -> Option<&[ToolSpec]> {
         match self {
             Self::Builtin(builtin) => Some(builtin.tools()),
-            Self::Bridge(pool) => pool.toolset(suite),
+            Self::Bridge(bridge) => bridge.pool().toolset(suite),
         }
     }
 
@@ -161,16 +164,27 @@ impl Environment {
                     kind: Kind::Builtin(Box::new(episode)),
                 })
             }
-            Self::Bridge(pool) => {
-                let opened = pool.open(task, seed).await?;
+            Self::Bridge(bridge) => {
+                let begun = bridge.open(task, seed).await?;
                 Ok(Episode {
-                    instruction: opened.instruction,
-                    system_prompt: opened.system_prompt,
-                    tools: opened.tools,
-                    kind: Kind::Bridge(Box::new(opened.episode)),
+                    instruction: begun.instruction,
+                    system_prompt: begun.system_prompt,
+                    tools: begun.tools,
+                    kind: Kind::Bridge(Box::new(begun.episode)),
                 })
             }
         }
+    }
+
+    /// Tells a bridge how an episode of an earlier process went, so that what it would answer
+    /// the same calls need not be asked again. Built-in domains are faster than memory.
+    pub fn remember(&self, task: &TaskId, seed: u64, transcript: &Transcript, verdict: Verdict) {
+        let Self::Bridge(bridge) = self else { return };
+        let answer = transcript.answer.as_ref().map_or("", |a| a.delivered.as_str());
+        let calls = transcript.turns.iter().flat_map(|t| &t.calls);
+        let executed: Vec<_> =
+            calls.filter_map(|c| c.executed.as_ref().zip(c.result.as_ref())).collect();
+        bridge.remember((task, seed), &transcript.instruction, &executed, (answer, verdict));
     }
 
     /// What the user should know: restarts, slow paths.
@@ -178,14 +192,14 @@ impl Environment {
     pub fn notices(&self) -> Vec<String> {
         match self {
             Self::Builtin(_) => Vec::new(),
-            Self::Bridge(pool) => pool.notices(),
+            Self::Bridge(bridge) => bridge.pool().notices(),
         }
     }
 
     /// Ends all processes. Dropping does too, less politely.
     pub async fn shutdown(self) {
-        if let Self::Bridge(pool) = self {
-            pool.shutdown().await;
+        if let Self::Bridge(bridge) = self {
+            bridge.pool().shutdown().await;
         }
     }
 }
@@ -202,7 +216,7 @@ pub struct Episode {
 #[derive(Debug)]
 enum Kind {
     Builtin(Box<BuiltinEpisode>),
-    Bridge(Box<BridgeEpisode>),
+    Bridge(Box<RecallingEpisode>),
 }
 
 impl Episode {

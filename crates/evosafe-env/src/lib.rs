@@ -7,7 +7,7 @@ mod environment;
 mod error;
 pub mod setup;
 
-pub use bridge::{BridgeEpisode, BridgePool};
+pub use bridge::{BridgePool, RecallingBridge};
 pub use environment::{Environment, EnvironmentSettings, Episode, Verdict};
 pub use error::EnvError;
 pub use setup::SetupError;

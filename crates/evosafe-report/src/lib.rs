@@ -1,12 +1,14 @@
 //! From the archive to tables and JSON. Everything printed here can be recomputed
 //! from the archive alone (design section 8, invariant 7).
 
+mod comparison;
 mod evaluation;
 mod leaderboard;
 mod lineage;
 mod table;
 mod trace;
 
+pub use comparison::comparison_text;
 pub use evaluation::evaluation_text;
 pub use leaderboard::{Row, leaderboard, leaderboard_text, row};
 pub use lineage::lineage_text;

@@ -109,8 +109,7 @@ pub(crate) mod kind {
     pub const THROWN: &str = "thrown";
     pub const MALFORMED: &str = "malformed";
     pub const POISONED: &str = "poisoned";
-    /// The host failed, not the harness: no verdict should rest on it.
-    pub const SANDBOX: &str = "sandbox";
+    pub const SANDBOX: &str = evosafe_types::HarnessFault::OF_HOST;
 }
 
 /// Builds a fault.

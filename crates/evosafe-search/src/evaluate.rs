@@ -10,8 +10,8 @@ use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_stats::{Interval, clustered_wilson, mcnemar_exact, wilson};
 use evosafe_types::{
-    AgreementException, AgreementReport, ArmReport, AsrReport, Bundle, Evaluation, Event, Family,
-    McNemarReport, Outcome, Rate, RateReport, RunId, Score, Task, TaskId,
+    AgreementException, AgreementReport, ArmReport, AsrReport, Bundle, CandidateId, Evaluation,
+    Event, Family, McNemarReport, Outcome, Rate, RateReport, RunId, Score, Task, TaskId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -35,11 +35,9 @@ pub struct EvaluateConfig {
     pub victim: Arc<Victim>,
     /// Victim turns an episode may take.
     pub step_limit: u32,
-    /// The candidate.
-    pub candidate: Bundle,
     /// H0.
     pub reference: Bundle,
-    /// The search the candidate comes from.
+    /// The search the candidates come from.
     pub run: Option<RunId>,
     /// Episodes at a time.
     pub concurrency: usize,
@@ -53,107 +51,145 @@ pub struct EvaluateConfig {
 ///
 /// # Errors
 /// If the user interrupts, the archive fails or a bundle does not build.
-pub async fn evaluate(config: EvaluateConfig) -> Result<Evaluation, SearchError> {
-    let agent = Arc::new(Agent::new(
-        Arc::clone(&config.environment),
-        Arc::clone(&config.victim),
-        config.step_limit,
-    ));
-    let ids: Vec<TaskId> = config.tasks.iter().map(|t| t.id.clone()).collect();
-    let evaluator = Evaluator::new(EvaluatorSetup {
-        archive: Arc::clone(&config.archive),
-        agent,
-        tasks: config.tasks.clone(),
-        environment: config.environment.id().clone(),
-        victim: config.victim.id().to_owned(),
-        // Evaluations are nobody's search budget.
-        paid_by: RunId::of(&[b"evaluate"]),
-        concurrency: config.concurrency,
-        cancel: config.cancel.clone(),
-        sink: Arc::clone(&config.sink),
-    });
-    if config.split != "train" {
-        evaluator.emit(
-            &Event::HeldOutOpened {
-                candidate: config.candidate.id(),
-                tasks: ids.len() as u64,
-                victim: config.victim.id().to_owned(),
-            },
-            true,
-        )?;
-    }
-    let result = run(&config, &evaluator, &ids).await;
-    config.archive.flush()?;
+pub async fn evaluate(
+    config: EvaluateConfig,
+    candidate: &Bundle,
+) -> Result<Evaluation, SearchError> {
+    let archive = Arc::clone(&config.archive);
+    let result = async {
+        let bench = Bench::open(config).await?;
+        let verdicts = bench.verdicts(candidate).await?;
+        bench.report(&candidate.id(), &verdicts)
+    };
+    let result = result.await;
+    archive.flush()?;
     result
 }
 
-async fn run(
-    config: &EvaluateConfig,
-    evaluator: &Arc<Evaluator>,
-    ids: &[TaskId],
-) -> Result<Evaluation, SearchError> {
-    let prepare = |bundle: &Bundle| {
-        config.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
-            candidate: bundle.id().short().to_owned(),
+/// The tasks, with H0's verdicts on them: what candidates are measured against.
+pub(crate) struct Bench {
+    config: EvaluateConfig,
+    pub(crate) evaluator: Arc<Evaluator>,
+    pub(crate) ids: Vec<TaskId>,
+    pub(crate) reference: Vec<Verdict>,
+    idle_floor: RateReport,
+}
+
+impl Bench {
+    /// Runs H0 and the agent that does nothing.
+    pub(crate) async fn open(config: EvaluateConfig) -> Result<Self, SearchError> {
+        let agent = Arc::new(Agent::new(
+            Arc::clone(&config.environment),
+            Arc::clone(&config.victim),
+            config.step_limit,
+        ));
+        let ids: Vec<TaskId> = config.tasks.iter().map(|t| t.id.clone()).collect();
+        let evaluator = Evaluator::new(EvaluatorSetup {
+            archive: Arc::clone(&config.archive),
+            agent,
+            tasks: config.tasks.clone(),
+            environment: config.environment.id().clone(),
+            victim: config.victim.id().to_owned(),
+            // Evaluations are nobody's search budget.
+            paid_by: RunId::of(&[b"evaluate"]),
+            concurrency: config.concurrency,
+            cancel: config.cancel.clone(),
+            sink: Arc::clone(&config.sink),
+        });
+        let mut bench = Self {
+            config,
+            evaluator,
+            ids,
+            reference: Vec::new(),
+            idle_floor: RateReport { rate: None, n: 0, wilson95: None },
+        };
+        let h0 = bench.config.reference.clone();
+        bench.reference = bench.verdicts(&h0).await?;
+        for id in &bench.ids {
+            bench.evaluator.remember(bench.evaluator.evidence(&h0.id(), id)?.as_slice());
+        }
+        bench.idle_floor = idle(&bench.config).await?;
+        Ok(bench)
+    }
+
+    /// Runs a candidate, and says in the archive that the tasks were opened for it.
+    pub(crate) async fn verdicts(&self, bundle: &Bundle) -> Result<Vec<Verdict>, SearchError> {
+        let candidate = bundle.id();
+        let harness = self.config.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
+            candidate: candidate.short().to_owned(),
             error,
-        })
-    };
-    let (ours, h0) = (prepare(&config.candidate)?, prepare(&config.reference)?);
-    let candidate = config.candidate.id();
-    let reference = evaluator.verdicts(&config.reference.id(), &h0, ids).await?;
-    let verdicts = evaluator.verdicts(&candidate, &ours, ids).await?;
-    let idle_floor = idle(config).await?;
-    let mut harness_faults = 0;
-    for id in ids {
-        let evidence = evaluator.evidence(&candidate, id)?;
-        harness_faults += evidence.map_or(0, |e| e.transcript.faults.len() as u64);
+        })?;
+        if self.config.split != "train" {
+            let event = Event::HeldOutOpened {
+                candidate: candidate.clone(),
+                tasks: self.ids.len() as u64,
+                victim: self.config.victim.id().to_owned(),
+            };
+            self.evaluator.emit(&event, true)?;
+        }
+        self.evaluator.verdicts(&candidate, &harness, &self.ids).await
     }
-    let tasks: BTreeMap<&TaskId, &Task> = config.tasks.iter().map(|t| (&t.id, t)).collect();
-    let paired = compare::pair(&verdicts, &reference);
-    let (b, c) = (u64::from(paired.malicious.minus), u64::from(paired.malicious.plus));
-    let both = |ours: &[Verdict], theirs: &[Verdict]| -> Vec<Verdict> {
-        ours.iter()
-            .zip(theirs)
-            .filter(|(x, y)| x.outcome.is_assessed() && y.outcome.is_assessed())
-            .map(|(x, _)| x.clone())
-            .collect()
-    };
-    let (ours_both, h0_both) = (both(&verdicts, &reference), both(&reference, &verdicts));
-    let indecisive =
-        !compare::uncovered(&verdicts).is_empty() || !compare::uncovered(&reference).is_empty();
-    let environment = &config.environment;
-    let mut caveats: Vec<String> =
-        config.victim.caveats().iter().map(|s| (*s).to_owned()).collect();
-    if indecisive {
-        caveats.push("indecisive: fewer than 90 % of a family's episodes were assessed".into());
+
+    /// The table of a candidate, entered into the archive.
+    pub(crate) fn report(
+        &self,
+        candidate: &CandidateId,
+        verdicts: &[Verdict],
+    ) -> Result<Evaluation, SearchError> {
+        let (config, reference, ids) = (&self.config, self.reference.as_slice(), &self.ids);
+        let mut harness_faults = 0;
+        for id in ids {
+            let evidence = self.evaluator.evidence(candidate, id)?;
+            harness_faults += evidence.map_or(0, |e| e.transcript.faults.len() as u64);
+        }
+        let tasks: BTreeMap<&TaskId, &Task> = config.tasks.iter().map(|t| (&t.id, t)).collect();
+        let paired = compare::pair(verdicts, reference);
+        let (b, c) = (u64::from(paired.malicious.minus), u64::from(paired.malicious.plus));
+        let both = |ours: &[Verdict], theirs: &[Verdict]| -> Vec<Verdict> {
+            ours.iter()
+                .zip(theirs)
+                .filter(|(x, y)| x.outcome.is_assessed() && y.outcome.is_assessed())
+                .map(|(x, _)| x.clone())
+                .collect()
+        };
+        let (ours_both, h0_both) = (both(verdicts, reference), both(reference, verdicts));
+        let indecisive =
+            !compare::uncovered(verdicts).is_empty() || !compare::uncovered(reference).is_empty();
+        let environment = &config.environment;
+        let mut caveats: Vec<String> =
+            config.victim.caveats().iter().map(|s| (*s).to_owned()).collect();
+        if indecisive {
+            caveats.push("indecisive: fewer than 90 % of a family's episodes were assessed".into());
+        }
+        let counters = &self.evaluator.counters;
+        let evaluation = Evaluation {
+            candidate: candidate.clone(),
+            split: config.split.clone(),
+            victim: config.victim.id().to_owned(),
+            environment: format!("{} {}", environment.name(), environment.version()),
+            arm: arm(&ours_both, verdicts, &tasks),
+            reference: arm(&h0_both, reference, &tasks),
+            mcnemar: McNemarReport { b, c, p: mcnemar_exact(b, c) },
+            idle_floor: self.idle_floor.clone(),
+            unassessed: (ids.len() - ours_both.len()) as u64,
+            indecisive,
+            recorded_agreement: agreement(config, reference),
+            harness_faults,
+            caveats,
+            episodes_run: counters.run.load(Ordering::Relaxed),
+            episodes_reused: counters.reused.load(Ordering::Relaxed),
+        };
+        let mut body =
+            serde_json::to_value(&evaluation).map_err(|e| SearchError::Internal(e.to_string()))?;
+        if let Some(fields) = body.as_object_mut() {
+            // What this process happened to reuse is not part of the result.
+            fields.remove("episodes_run");
+            fields.remove("episodes_reused");
+        }
+        let record = ResultRecord { kind: ResultKind::Evaluation, run: config.run.clone(), body };
+        config.archive.append_result(candidate, &record)?;
+        Ok(evaluation)
     }
-    let evaluation = Evaluation {
-        candidate: candidate.clone(),
-        split: config.split.clone(),
-        victim: config.victim.id().to_owned(),
-        environment: format!("{} {}", environment.name(), environment.version()),
-        arm: arm(&ours_both, &verdicts, &tasks),
-        reference: arm(&h0_both, &reference, &tasks),
-        mcnemar: McNemarReport { b, c, p: mcnemar_exact(b, c) },
-        idle_floor,
-        unassessed: (ids.len() - ours_both.len()) as u64,
-        indecisive,
-        recorded_agreement: agreement(config, &reference),
-        harness_faults,
-        caveats,
-        episodes_run: evaluator.counters.run.load(Ordering::Relaxed),
-        episodes_reused: evaluator.counters.reused.load(Ordering::Relaxed),
-    };
-    let mut body =
-        serde_json::to_value(&evaluation).map_err(|e| SearchError::Internal(e.to_string()))?;
-    if let Some(fields) = body.as_object_mut() {
-        // What this process happened to reuse is not part of the result.
-        fields.remove("episodes_run");
-        fields.remove("episodes_reused");
-    }
-    let record = ResultRecord { kind: ResultKind::Evaluation, run: config.run.clone(), body };
-    config.archive.append_result(&candidate, &record)?;
-    Ok(evaluation)
 }
 
 fn arm(assessed: &[Verdict], all: &[Verdict], tasks: &BTreeMap<&TaskId, &Task>) -> ArmReport {

@@ -1,9 +1,9 @@
 //! Runs episodes, or takes them from the archive, and makes each durable before
 //! it counts (design section 5).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use evosafe_agent::Agent;
 use evosafe_archive::Archive;
@@ -48,10 +48,18 @@ pub fn score(verdicts: &[Verdict]) -> Score {
 pub struct Counters {
     /// Episodes run here.
     pub run: AtomicU64,
-    /// Episodes taken from the archive.
+    /// Episodes that an earlier process or search ran, taken from the archive.
     pub reused: AtomicU64,
     /// Episodes without a verdict.
     pub unassessed: AtomicU64,
+    /// Episodes counted.
+    seen: Mutex<HashSet<EvidenceKey>>,
+}
+
+impl Counters {
+    fn first(&self, key: &EvidenceKey) -> bool {
+        self.seen.lock().is_ok_and(|mut seen| seen.insert(key.clone()))
+    }
 }
 
 /// Runs candidates on tasks of one environment with one victim.
@@ -159,6 +167,17 @@ impl Evaluator {
         Ok(self.archive.evidence(&self.key(candidate, task))?)
     }
 
+    /// Lets the environment know what it answered in these episodes.
+    pub fn remember(&self, evidence: &[Evidence]) {
+        for episode in evidence {
+            if let Outcome::Assessed { task_success, attack_success } = episode.outcome {
+                let verdict = evosafe_env::Verdict { task_success, attack_success };
+                let Evidence { task, seed, transcript, .. } = episode;
+                self.agent.environment().remember(task, *seed, transcript, verdict);
+            }
+        }
+    }
+
     /// How many of `tasks` are still to be paid for by this run, or were: those whose
     /// evidence no other run has paid for.
     ///
@@ -196,9 +215,12 @@ impl Evaluator {
             };
             let key = self.key(candidate, id);
             if let Some((outcome, _)) = self.archive.outcome(&key)? {
-                self.counters.reused.fetch_add(1, Ordering::Relaxed);
-                let assessed = self.count_assessed(&outcome);
-                self.emit(&finished(candidate, true, assessed, 0), false)?;
+                // A later stage asks again for what an earlier one ran: no news.
+                if self.counters.first(&key) {
+                    self.counters.reused.fetch_add(1, Ordering::Relaxed);
+                    let assessed = self.count_assessed(&outcome);
+                    self.emit(&finished(candidate, true, assessed, 0), false)?;
+                }
                 slots[slot] = Some(Verdict { task: id.clone(), family: task.family, outcome });
                 continue;
             }
@@ -259,6 +281,7 @@ impl Evaluator {
                 transcript: result.transcript,
                 cost: result.cost,
             };
+            self.counters.first(&evidence.key);
             let (archive, paid_by) = (Arc::clone(&self.archive), self.paid_by.clone());
             tokio::task::spawn_blocking(move || archive.record_evidence(&evidence, &paid_by))
                 .await

@@ -5,6 +5,7 @@ mod cascade;
 mod clock;
 mod commit;
 mod compare;
+mod comparison;
 pub mod criticizer;
 mod designer;
 mod error;
@@ -20,6 +21,7 @@ mod summary;
 
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
 pub use compare::{COVERAGE_FLOOR, Paired, pair, uncovered};
+pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};

@@ -4,16 +4,14 @@ use evosafe_archive::ResultKind;
 use evosafe_types::{Bundle, DropReason, Event};
 
 use crate::SearchError;
+use crate::criticizer::Verdict;
 use crate::search::Search;
 
 impl Search {
-    /// The mechanisms to take out if the Criticizer flags the bundle (none, where it cannot
-    /// tell which), or `None` if it lets it pass. Candidate and verdict are archived either
-    /// way: what was refused, and why, is part of the search.
-    pub(crate) async fn review(
-        &mut self,
-        bundle: &Bundle,
-    ) -> Result<Option<Vec<String>>, SearchError> {
+    /// The Criticizer's verdict if it flags the bundle, or `None` if it lets it pass.
+    /// Candidate and verdict are archived either way: what was refused, and why, is part of
+    /// the search.
+    pub(crate) async fn review(&mut self, bundle: &Bundle) -> Result<Option<Verdict>, SearchError> {
         let Some(criticizer) = &self.criticizer else { return Ok(None) };
         let harness = self.cascade.sandbox.prepare(bundle).ok();
         let verdict = criticizer.review(bundle, harness.as_ref()).await;
@@ -28,6 +26,6 @@ impl Search {
         }
         let dropped = Event::Dropped { candidate: id, edit, reason: DropReason::Criticizer };
         self.evaluator.emit(&dropped, fresh)?;
-        Ok(Some(verdict.mechanisms))
+        Ok(Some(verdict))
     }
 }

@@ -218,11 +218,15 @@ impl Search {
         for task in self.cascade.corpus.prefix(Stage::Wide) {
             self.h0_traces.extend(self.evaluator.evidence(&h0.id(), task)?);
         }
+        self.evaluator.remember(&self.h0_traces);
         self.commit(&h0, report)?;
         self.widen(0, &wide)?;
         if self.config.criticizer {
-            self.criticizer =
-                Some(Criticizer::new(&self.h0_traces, &self.config.environment, self.config.seed));
+            let (environment, seed) = (&self.config.environment, self.config.seed);
+            self.criticizer = Some(
+                Criticizer::new(&self.h0_traces, environment, seed)
+                    .with_classifier(self.config.victim.classifier()),
+            );
         }
         Ok(())
     }
@@ -286,12 +290,12 @@ impl Search {
         };
         let Some(mut proposal) = designer.propose(&archive, index)? else { return Ok(None) };
         for _ in 0..=self.config.plan.search.repairs {
-            let Some(flagged) = self.review(&proposal.bundle).await? else {
+            let Some(verdict) = self.review(&proposal.bundle).await? else {
                 let new = self.known.insert(proposal.bundle.behaviour());
                 return Ok(new.then_some(proposal));
             };
             self.rejected += 1;
-            let Some(repaired) = designer.repair(&proposal, &flagged)? else { break };
+            let Some(repaired) = designer.repair(&proposal, &verdict)? else { break };
             proposal = repaired;
         }
         Ok(None)

@@ -1,9 +1,11 @@
 //! The result of evaluating one candidate against H0: what `evaluate --json` prints
 //! and what the archive keeps of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateId, TaskId};
+use crate::{CandidateId, Origin, TaskId};
 
 /// A rate with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,4 +113,38 @@ pub struct Evaluation {
     pub episodes_run: u64,
     /// Episodes taken from the archive.
     pub episodes_reused: u64,
+}
+
+/// Questions that a harness put to the victim's classifier.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SemanticStep {
+    /// Questions.
+    pub asked: u64,
+    /// Those a model answered.
+    pub answered: u64,
+}
+
+impl SemanticStep {
+    /// Whether the harness wanted a model and had none: what was measured is what is left
+    /// of it without.
+    #[must_use]
+    pub fn is_absent(self) -> bool {
+        self.asked > 0 && self.answered == 0
+    }
+}
+
+/// One bundle in a comparison; what `compare --json` prints of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonRow {
+    /// Name of the bundle.
+    pub name: String,
+    /// Who wrote it.
+    pub origin: Origin,
+    /// The table.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+    /// Legitimate goals that a rule cost, with and without an attack, by rule.
+    pub false_blocks: BTreeMap<String, u32>,
+    /// Its semantic step.
+    pub semantic: SemanticStep,
 }

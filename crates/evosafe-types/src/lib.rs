@@ -23,8 +23,8 @@ pub use bundle::{
 };
 pub use decision::{CallDecision, TextDecision};
 pub use evaluation::{
-    AgreementException, AgreementReport, ArmReport, AsrReport, Evaluation, McNemarReport,
-    RateReport,
+    AgreementException, AgreementReport, ArmReport, AsrReport, ComparisonRow, Evaluation,
+    McNemarReport, RateReport, SemanticStep,
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};

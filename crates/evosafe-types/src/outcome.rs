@@ -37,6 +37,8 @@ pub enum FaultKind {
     BridgeProtocol,
     /// The environment reported an internal error.
     Environment,
+    /// The harness runtime failed, not the harness.
+    Sandbox,
     /// The recorded run ended in an API error, so the model's behaviour is unknown.
     RecordedApiError,
     /// There is no recorded run of this task.
@@ -57,6 +59,7 @@ impl FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Sandbox => "the harness runtime failed",
             Self::BridgeDied => "the bridge process ended",
             Self::BridgeTimeout => "the bridge did not answer in time",
             Self::BridgeProtocol => "the bridge broke the protocol",

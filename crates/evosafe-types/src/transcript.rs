@@ -38,6 +38,17 @@ pub struct HarnessFault {
     pub message: String,
 }
 
+impl HarnessFault {
+    /// Class of a fault of the host and not of the harness.
+    pub const OF_HOST: &str = "sandbox";
+
+    /// Whether the host failed: no verdict may rest on such an episode.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        self.kind == Self::OF_HOST
+    }
+}
+
 /// One question to the quarantined classifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassifyRecord {

@@ -29,6 +29,7 @@ mirror!(StoredFamily = evosafe_types::Family {
 
 mirror!(StoredFault = evosafe_types::FaultKind {
     BridgeDied = "bridge_died",
+    Sandbox = "sandbox",
     BridgeTimeout = "bridge_timeout",
     BridgeProtocol = "bridge_protocol",
     Environment = "environment",

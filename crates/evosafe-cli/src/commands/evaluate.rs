@@ -50,7 +50,7 @@ pub fn run(cx: &Context<'_>, args: &EvaluateArgs) -> Result<ExitCode> {
         if tasks.is_empty() {
             return Err(SearchError::Unusable(format!("there are no {split} tasks to run")));
         }
-        let result = evosafe_search::evaluate(EvaluateConfig {
+        let config = EvaluateConfig {
             archive,
             sandbox,
             environment: Arc::clone(&environment),
@@ -58,17 +58,14 @@ pub fn run(cx: &Context<'_>, args: &EvaluateArgs) -> Result<ExitCode> {
             split: split.to_owned(),
             victim,
             step_limit: plan.step_limit,
-            candidate,
             reference,
             run: Some(run),
             concurrency,
             cancel,
             sink,
-        })
-        .await;
-        if let Some(environment) = Arc::into_inner(environment) {
-            environment.shutdown().await;
-        }
+        };
+        let result = evosafe_search::evaluate(config, &candidate).await;
+        session::close(environment, *cx.printer).await;
         result
     });
     drop(progress);

@@ -2,6 +2,7 @@
 
 mod archive;
 mod bridge;
+mod compare;
 mod doctor;
 mod evaluate;
 mod harness;
@@ -29,6 +30,7 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
     match args.command {
         Command::Search(args) => search::run(&cx, &args),
         Command::Evaluate(args) => evaluate::run(&cx, &args),
+        Command::Compare(args) => compare::run(&cx, &args),
         Command::Leaderboard(args) => inspect::leaderboard(&cx, args.run.as_deref()),
         Command::Lineage(args) => inspect::lineage(&cx, args.run.as_deref()),
         Command::Show(args) => inspect::show(&cx, &args.candidate, args.run.as_deref()),

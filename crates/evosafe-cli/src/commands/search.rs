@@ -4,27 +4,22 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use evosafe_env::Environment;
 use evosafe_search::{DesignerKind, SearchConfig, SearchError, SearchSummary};
-use evosafe_spec::{Plan, SplitBy};
+use evosafe_spec::Plan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
-use crate::args::{Designer, SearchArgs, SplitByArg};
+use crate::args::{Designer, SearchArgs};
 use crate::progress::Progress;
 use crate::session;
 
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
-    let locator = args.victim.clone().or_else(|| plan.victim.clone()).with_context(|| {
-        format!(
-            "specification {} names no victim: pass --victim replay:PATH or --victim sim:NAME",
-            args.spec
-        )
-    })?;
+    let locator = session::locator(args.victim.as_deref(), &plan)?;
     let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
     let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
@@ -65,10 +60,7 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
             plan,
         })
         .await;
-        // Nobody else holds it now: the processes end before the command does.
-        if let Some(environment) = Arc::into_inner(environment) {
-            environment.shutdown().await;
-        }
+        session::close(environment, *cx.printer).await;
         result
     });
     drop(progress);
@@ -86,16 +78,7 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
 }
 
 fn override_plan(plan: &mut Plan, args: &SearchArgs) {
-    if let Some(seed) = args.split_seed {
-        plan.split.seed = seed;
-    }
-    if let Some(by) = args.split_by {
-        plan.split.by = match by {
-            SplitByArg::Pair => SplitBy::Pair,
-            SplitByArg::InjectionTask => SplitBy::InjectionTask,
-            SplitByArg::Environment => SplitBy::Environment,
-        };
-    }
+    session::override_split(plan, args.split);
     if let Some(n) = args.candidates {
         plan.budget.candidates = Some(n);
     }

@@ -3,6 +3,7 @@
 mod episode;
 mod pool;
 mod process;
+mod recall;
 mod wire;
 
 #[cfg(test)]
@@ -10,5 +11,6 @@ mod script_tests;
 #[cfg(test)]
 mod tests;
 
-pub use episode::BridgeEpisode;
 pub use pool::BridgePool;
+pub use recall::RecallingBridge;
+pub(crate) use recall::RecallingEpisode;

@@ -19,7 +19,7 @@ use crate::{EnvError, EnvironmentSettings, setup};
 /// Processes that speak for one benchmark.
 #[derive(Debug)]
 pub struct BridgePool {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     id: ContentHash,
     name: String,
     version: String,
@@ -27,10 +27,11 @@ pub struct BridgePool {
     suites: BTreeMap<String, Suite>,
 }
 
+/// What the tasks of a suite share.
 #[derive(Debug)]
-struct Suite {
-    system_prompt: Arc<str>,
-    tools: Arc<[ToolSpec]>,
+pub(super) struct Suite {
+    pub system_prompt: Arc<str>,
+    pub tools: Arc<[ToolSpec]>,
 }
 
 /// What a new process needs, and the idle ones.
@@ -65,12 +66,10 @@ pub(super) struct Launch {
     pub processes: u32,
 }
 
-/// An episode with what its suite shares.
+/// An episode on a process of its own.
 #[derive(Debug)]
-pub(crate) struct OpenedEpisode {
+pub(super) struct OpenedEpisode {
     pub instruction: String,
-    pub system_prompt: Arc<str>,
-    pub tools: Arc<[ToolSpec]>,
     pub episode: BridgeEpisode,
 }
 
@@ -194,6 +193,14 @@ impl BridgePool {
         self.suites.get(suite).map(|s| &*s.tools)
     }
 
+    /// The suite of a task.
+    pub(super) fn suite_of(&self, task: &TaskId) -> Result<&Suite, EnvError> {
+        let listed = self.tasks.iter().find(|t| t.id == *task);
+        listed
+            .and_then(|t| self.suites.get(&t.suite))
+            .ok_or_else(|| EnvError::NotAllowed(task.to_string()))
+    }
+
     /// Restarts and what the bridge said of itself.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
@@ -201,7 +208,7 @@ impl BridgePool {
     }
 
     /// Opens an episode on a free process.
-    pub(crate) async fn open(&self, task: &TaskId, seed: u64) -> Result<OpenedEpisode, EnvError> {
+    pub(super) async fn open(&self, task: &TaskId, seed: u64) -> Result<OpenedEpisode, EnvError> {
         let permit = Arc::clone(&self.shared.permits)
             .acquire_owned()
             .await
@@ -222,22 +229,14 @@ impl BridgePool {
                 }
             }
         };
-        let Some(suite) = self.suites.get(&opened.suite) else {
-            return Err(EnvError::Protocol {
-                method: "open",
-                detail: format!("an episode of suite `{}`, which was not described", opened.suite),
-            });
-        };
         Ok(OpenedEpisode {
             instruction: opened.instruction,
-            system_prompt: Arc::clone(&suite.system_prompt),
-            tools: Arc::clone(&suite.tools),
             episode: BridgeEpisode::new(Arc::clone(&self.shared), process, permit, opened.episode),
         })
     }
 
     /// Ends the idle processes politely. Those in use end with their episodes.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(&self) {
         self.shared.permits.close();
         let idle = self.shared.idle.lock().map(|mut i| std::mem::take(&mut *i)).unwrap_or_default();
         let mut ending = tokio::task::JoinSet::new();
@@ -258,8 +257,12 @@ impl Shared {
     }
 
     fn note_replaced(&self) {
+        self.notice(format!("a process of bridge `{}` failed and was replaced", self.name));
+    }
+
+    pub(super) fn notice(&self, text: String) {
         if let Ok(mut notices) = self.notices.lock() {
-            notices.push(format!("a process of bridge `{}` failed and was replaced", self.name));
+            notices.push(text);
         }
     }
 

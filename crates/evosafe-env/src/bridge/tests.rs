@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use evosafe_types::{FaultKind, JsonMap, TaskId, ToolCall};
+use evosafe_types::{FaultKind, JsonMap, TaskId, ToolCall, ToolResult};
 use tempfile::TempDir;
 
 use super::pool::{BridgePool, Launch, OpenedEpisode};
-use crate::EnvError;
+use super::recall::RecallingBridge;
+use crate::{EnvError, Verdict};
 
 /// A bridge with one suite and the tasks `s/a` and `s/b`. The test's snippet is run for
 /// each call before the proper answer; `n` counts the processes started so far.
@@ -249,4 +250,80 @@ async fn no_environment_variable_reaches_a_bridge() {
     let seen = fake.open().await.episode.call(&call()).await.expect("an answer").content;
     assert!(!seen.contains("HOME") && !seen.contains("CARGO"), "{seen}");
     assert!(seen.contains("PYTHONHASHSEED"), "{seen}");
+}
+
+/// Writes down every request, and answers `call` with what it was asked.
+const SCRIBE: &str = r#"
+        open(os.path.join(here, "asked"), "a").write(p["tool"] + " ")
+        ok(dict(content="to " + p["tool"], is_error=False)); continue"#;
+
+fn named(tool: &str) -> ToolCall {
+    ToolCall { tool: tool.to_owned(), ..call() }
+}
+
+/// Results of `tools` in one episode of `s/a`, its verdict, and what the bridge was asked.
+async fn lived(fake: &Fake, bridge: &RecallingBridge, tools: &[&str]) -> (Vec<String>, String) {
+    let log = fake.folder.path().join("asked");
+    std::fs::write(&log, "").expect("writable");
+    let mut begun = bridge.open(&TaskId::new("s/a"), 0).await.expect("an episode");
+    assert_eq!((begun.instruction.as_str(), &*begun.system_prompt), ("do it", "be good"));
+    let mut results = Vec::new();
+    let calls: Vec<ToolCall> = tools.iter().map(|t| named(t)).collect();
+    for call in &calls {
+        results.push(begun.episode.call(call).await.expect("an answer").content);
+    }
+    let verdict = begun.episode.judge("done", &calls).await.expect("a verdict");
+    assert_eq!(verdict.task_success, Some(true));
+    begun.episode.close().await;
+    (results, std::fs::read_to_string(log).expect("written"))
+}
+
+#[tokio::test]
+async fn what_was_answered_is_not_asked_again() {
+    let mut fake = Fake::start("", SCRIBE, None).await;
+    let pool = std::mem::replace(&mut fake.pool, Err(EnvError::NotAllowed(String::new())));
+    let bridge = RecallingBridge::new(pool.expect("it started"));
+    let (first, asked) = lived(&fake, &bridge, &["x", "y"]).await;
+    assert_eq!(asked, "x y ");
+    let (again, asked) = lived(&fake, &bridge, &["x", "y"]).await;
+    assert_eq!((again, asked.as_str()), (first, ""), "known from the first call to the verdict");
+    // Another second call: the first is executed again, so that the state is right.
+    let (other, asked) = lived(&fake, &bridge, &["x", "z", "y"]).await;
+    assert_eq!(other, ["to x", "to z", "to y"]);
+    assert_eq!(asked, "x z y ");
+    let (_, asked) = lived(&fake, &bridge, &["x"]).await;
+    assert_eq!(asked, "x ", "the calls are known, the verdict after them is not");
+}
+
+#[tokio::test]
+async fn episodes_of_an_earlier_process_are_recalled() {
+    let mut fake = Fake::start("", SCRIBE, None).await;
+    let pool = std::mem::replace(&mut fake.pool, Err(EnvError::NotAllowed(String::new())));
+    let bridge = RecallingBridge::new(pool.expect("it started"));
+    let result = ToolResult { content: "to x".to_owned(), is_error: false };
+    let verdict = Verdict { task_success: Some(true), attack_success: None };
+    let task = TaskId::new("s/a");
+    bridge.remember((&task, 0), "do it", &[(&named("x"), &result)], ("done", verdict));
+    let (results, asked) = lived(&fake, &bridge, &["x"]).await;
+    assert_eq!((results, asked.as_str()), (vec!["to x".to_owned()], ""));
+}
+
+#[tokio::test]
+async fn a_benchmark_that_answers_otherwise_is_never_recalled_again() {
+    let drifts = SCRIBE.replace("\"to \"", "str(time.time())");
+    let mut fake = Fake::start("", &drifts, None).await;
+    let pool = std::mem::replace(&mut fake.pool, Err(EnvError::NotAllowed(String::new())));
+    let bridge = RecallingBridge::new(pool.expect("it started"));
+    let (first, _) = lived(&fake, &bridge, &["x"]).await;
+    let mut begun = bridge.open(&TaskId::new("s/a"), 0).await.expect("an episode");
+    assert_eq!(begun.episode.call(&named("x")).await.expect("recalled").content, first[0]);
+    let error = begun.episode.call(&named("y")).await.expect_err("`x` changed");
+    assert_eq!(error.fault(), FaultKind::BridgeProtocol);
+    assert!(error.to_string().contains("`x` gave another result when repeated"), "{error}");
+    begun.episode.close().await;
+    let (_, asked) = lived(&fake, &bridge, &["x", "y"]).await;
+    assert_eq!(asked, "x y ");
+    let (_, asked) = lived(&fake, &bridge, &["x", "y"]).await;
+    assert_eq!(asked, "x y ");
+    assert!(bridge.pool().notices()[0].contains("s/a is not deterministic"));
 }

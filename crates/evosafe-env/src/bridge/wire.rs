@@ -78,7 +78,6 @@ impl From<WireTask> for Task {
 pub struct Opened {
     pub episode: String,
     pub instruction: String,
-    pub suite: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use evosafe_spec::Mechanism;
 use evosafe_types::MechanismUse;
 
 use super::Verdict;
@@ -27,13 +26,13 @@ pub fn invariants_for(kind: TokenKind) -> &'static [&'static str] {
 }
 
 /// The mechanisms of a candidate without the flagged ones; for every flagged one the first
-/// invariant mechanism of the library that the candidate lacks takes its place, with its
+/// invariant mechanism on offer that the candidate lacks takes its place, with its
 /// default parameters. `None` if the fault cannot be laid on mechanisms, or nothing is left.
 #[must_use]
 pub fn repair(
     uses: &[MechanismUse],
     verdict: &Verdict,
-    library: &[Mechanism],
+    on_offer: &[String],
 ) -> Option<Vec<MechanismUse>> {
     let flagged: BTreeSet<&str> = verdict.mechanisms.iter().map(String::as_str).collect();
     let mut have: BTreeSet<String> =
@@ -52,7 +51,7 @@ pub fn repair(
         let fresh = kinds.copied().find(|name| {
             !flagged.contains(name)
                 && !have.contains(*name)
-                && library.iter().any(|m| m.name == *name)
+                && on_offer.iter().any(|offered| offered == name)
         });
         if let Some(name) = fresh {
             have.insert(name.to_owned());

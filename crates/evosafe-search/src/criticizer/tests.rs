@@ -113,7 +113,8 @@ async fn mined_rules_are_flagged_repaired_and_invariants_pass() {
         assert!(verdict.flagged, "{}", verdict.text);
         assert_eq!(verdict.mechanisms, [mined.name.as_str()], "{}", verdict.text);
         assert!(verdict.text.contains("Would it still fire? No."), "{}", verdict.text);
-        let fixed = repair(&bundle.manifest.mechanisms, &verdict, std::slice::from_ref(&sound));
+        let on_offer = [sound.name.clone()];
+        let fixed = repair(&bundle.manifest.mechanisms, &verdict, &on_offer);
         let fixed = fixed.expect("the sound mechanism is left");
         assert_eq!(fixed, [MechanismUse { name: sound.name.clone(), params: BTreeMap::new() }]);
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 use crate::analyzer::Failures;
+use crate::criticizer::{self, Verdict};
 use crate::rng;
 
 pub use bandit::Bandit;
@@ -181,33 +182,35 @@ impl Designer {
         Ok(None)
     }
 
-    /// A proposal without the mechanisms that the Criticizer flagged, or `None` when
-    /// nothing is left of the edit.
+    /// A proposal without what the Criticizer flagged, a sound mechanism in its place where
+    /// there is one; `None` when nothing of the edit is left.
     ///
     /// # Errors
     /// If the library cannot compose.
     pub fn repair(
         &self,
         proposal: &Proposal,
-        flagged: &[String],
+        verdict: &Verdict,
     ) -> Result<Option<Proposal>, SearchError> {
         let manifest = &proposal.bundle.manifest;
-        let genome: Vec<_> =
-            manifest.mechanisms.iter().filter(|m| !flagged.contains(&m.name)).cloned().collect();
-        if genome.is_empty() || genome.len() == manifest.mechanisms.len() {
+        let Some(genome) = criticizer::repair(&manifest.mechanisms, verdict, &self.usable) else {
             return Ok(None);
-        }
-        let edit = format!("{}; repaired: without {}", manifest.edit, flagged.join(", "));
+        };
+        let had = |name: &String| manifest.mechanisms.iter().any(|m| m.name == *name);
+        let kept = |name: &String| genome.iter().any(|m| m.name == *name);
+        let fresh: Vec<String> =
+            genome.iter().map(|m| m.name.clone()).filter(|name| !had(name)).collect();
+        let gone = verdict.mechanisms.join(", ");
+        let edit = match fresh.as_slice() {
+            [] => format!("{}; repaired: without {gone}", manifest.edit),
+            _ => format!("{}; repaired: {} for {gone}", manifest.edit, fresh.join(", ")),
+        };
+        let touched = proposal.touched.iter().filter(|name| kept(name)).cloned();
         self.compose(edit::Draft {
+            touched: touched.chain(fresh).collect(),
             genome,
             parents: manifest.parents.clone(),
             operator: proposal.operator,
-            touched: proposal
-                .touched
-                .iter()
-                .filter(|name| !flagged.contains(name))
-                .cloned()
-                .collect(),
             edit,
             hypothesis: "The same edit without what the Criticizer flagged.".to_owned(),
         })
