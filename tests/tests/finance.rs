@@ -64,6 +64,27 @@ fn killed_and_resumed_ends_like_uninterrupted() {
 }
 
 #[test]
+fn compare_puts_the_winner_beside_warm_start_bundles() {
+    let work = Workspace::new();
+    let found = search(&work, &[]);
+    let compare = ["compare", "--side", "train", "--seeds"];
+    let table = work.run(&[&compare[..], &["spotlighting,tool-scope", "--json"]].concat()).json();
+    let rows = table["rows"].as_array().expect("rows");
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names[1..], ["spotlighting", "tool-scope"]);
+    assert_eq!(rows[0]["candidate"], found["best"]);
+    assert_eq!(rows[0]["score"], found["wide_score"], "the same tasks, the same score");
+    assert_eq!(rows[2]["reference"]["score"], found["h0_wide_score"]);
+    assert_eq!(rows[0]["origin"], serde_json::json!({ "designer": "offline" }));
+    let text = work.run(&[&compare[..], &["all"]].concat());
+    assert!(text.stdout.contains("provenance-ledger"), "{}", text.stdout);
+    assert!(text.stdout.contains("simulated profile, not the model"), "{}", text.stdout);
+    let unknown = work.run(&[&compare[..], &["nothing"]].concat());
+    assert_eq!(unknown.code, Some(3));
+    assert!(unknown.stderr.contains("no bundle `nothing`; there are: "), "{}", unknown.stderr);
+}
+
+#[test]
 fn ctrl_c_ends_cleanly_within_five_seconds() {
     let work = Workspace::new();
     let child = work.spawn(&["search", "finance", "--seed", "9", "--candidates", "400"]);

@@ -16,10 +16,6 @@ use crate::victim::{Observation, Victim};
 /// Raised whenever the loop may run an episode differently: part of every evidence key.
 pub const LOOP_VERSION: &str = "2";
 
-/// What every harness is told as trace id. It says nothing: ids that differ by task could
-/// be looked up in a table.
-const TRACE_ID: &str = "trajectory";
-
 /// Runs episodes of one victim in one environment.
 #[derive(Debug, Clone)]
 pub struct Agent {
@@ -99,7 +95,7 @@ impl Agent {
         run: &mut Run,
     ) -> Result<evosafe_env::Verdict, Lost> {
         let context = RunContext {
-            trace_id: TRACE_ID.to_owned(),
+            trace_id: RunContext::TRACE_ID.to_owned(),
             instruction: episode.instruction().to_owned(),
             tools: episode.tools().to_vec(),
         };

@@ -17,9 +17,10 @@ pub type ClassifyFuture = Pin<Box<dyn Future<Output = Result<String, String>> + 
 pub type ClassifyFn = dyn Fn(String, String) -> ClassifyFuture + Send + Sync;
 
 /// Who answers `classify`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub enum Classifier {
     /// No model (replay): every question is answered with an error.
+    #[default]
     Absent,
     /// This function.
     Answer(Arc<ClassifyFn>),

@@ -11,6 +11,10 @@ use crate::designer::DesignerKind;
 /// Version of the run record; newer ones are refused.
 pub const RUN_FORMAT: u32 = 1;
 
+/// Raised whenever the same evidence may lead a search to other candidates: a search of an
+/// older version is not continued but begun anew, from its evidence.
+pub const SEARCH_VERSION: u32 = 1;
+
 /// Everything that decides the result of a search. Budgets are absent on purpose: a
 /// larger budget continues the same search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +41,9 @@ pub struct RunIdentity {
     pub runtime: ContentHash,
     /// Version of the agent loop and its limits.
     pub agent_loop: String,
+    /// Version of the search itself, see [`SEARCH_VERSION`].
+    #[serde(default)]
+    pub search: u32,
 }
 
 impl RunIdentity {

@@ -21,7 +21,8 @@ use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
-use crate::run::{RUN_FORMAT, RunIdentity, RunRecord};
+use crate::rehearsal::Rehearsal;
+use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION};
 use crate::summary::SearchSummary;
 
 /// What a search is made of.
@@ -71,6 +72,7 @@ pub(crate) struct Search {
     pub(crate) cascade: Cascade,
     pub(crate) members: Vec<Member>,
     pub(crate) h0_traces: Vec<Evidence>,
+    pub(crate) rehearsal: Rehearsal,
     pub(crate) criticizer: Option<Criticizer>,
     pub(crate) known: BTreeSet<ContentHash>,
     pub(crate) spent: Spent,
@@ -115,6 +117,7 @@ impl Search {
             library: library_hash(&config.library, &config.seeds),
             runtime: Sandbox::version(),
             agent_loop: agent.loop_id(),
+            search: SEARCH_VERSION,
         };
         let run = identity.id();
         let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
@@ -158,6 +161,7 @@ impl Search {
             cascade,
             members: Vec::new(),
             h0_traces: Vec::new(),
+            rehearsal: Rehearsal::default(),
             criticizer: None,
             known: BTreeSet::new(),
             spent: Spent::default(),
@@ -221,12 +225,12 @@ impl Search {
         self.evaluator.remember(&self.h0_traces);
         self.commit(&h0, report)?;
         self.widen(0, &wide)?;
+        let (environment, seed) = (&self.config.environment, self.config.seed);
+        let classifier = self.config.victim.classifier();
+        self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);
         if self.config.criticizer {
-            let (environment, seed) = (&self.config.environment, self.config.seed);
-            self.criticizer = Some(
-                Criticizer::new(&self.h0_traces, environment, seed)
-                    .with_classifier(self.config.victim.classifier()),
-            );
+            let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
+            self.criticizer = Some(criticizer.with_classifier(classifier));
         }
         Ok(())
     }
@@ -288,7 +292,13 @@ impl Search {
             traces: &self.h0_traces,
             known: &self.known,
         };
-        let Some(mut proposal) = designer.propose(&archive, index)? else { return Ok(None) };
+        let drafts = designer.drafts(&archive, index)?;
+        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
+        let Some(mut proposal) =
+            self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
+        else {
+            return Ok(None);
+        };
         for _ in 0..=self.config.plan.search.repairs {
             let Some(verdict) = self.review(&proposal.bundle).await? else {
                 let new = self.known.insert(proposal.bundle.behaviour());

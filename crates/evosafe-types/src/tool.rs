@@ -33,6 +33,12 @@ pub struct RunContext {
     pub tools: Vec<ToolSpec>,
 }
 
+impl RunContext {
+    /// What every harness is told as trace id, wherever it is scored or probed. It says
+    /// nothing: ids that differ by task could be looked up in a table.
+    pub const TRACE_ID: &str = "trajectory";
+}
+
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

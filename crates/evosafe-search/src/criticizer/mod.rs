@@ -12,6 +12,7 @@ pub mod vocabulary;
 
 pub use repair::{invariants_for, repair};
 pub use review::{Criticizer, MAX_OVERBLOCKED, MAX_SLIPPING, MIN_TRIED, Verdict};
+pub(crate) use review::{suites_of, tools_of};
 
 #[cfg(test)]
 mod tests;

@@ -61,14 +61,7 @@ impl Criticizer {
     /// A Criticizer for the train episodes of H0.
     #[must_use]
     pub fn new(traces: &[Evidence], environment: &Environment, seed: u64) -> Self {
-        let suites: BTreeMap<TaskId, String> =
-            environment.tasks().iter().map(|t| (t.id.clone(), t.suite.clone())).collect();
-        let names: BTreeSet<&String> = suites.values().collect();
-        let tools = names
-            .into_iter()
-            .map(|suite| (suite.clone(), environment.toolset(suite).unwrap_or_default().to_vec()))
-            .collect();
-        Self::of(traces, &suites, &tools, seed)
+        Self::of(traces, &suites_of(environment), &tools_of(environment), seed)
     }
 
     /// The same, from the suite of every task and the tools of every suite.
@@ -136,6 +129,18 @@ impl Criticizer {
             text,
         }
     }
+}
+
+/// The suite of every task.
+pub(crate) fn suites_of(environment: &Environment) -> BTreeMap<TaskId, String> {
+    environment.tasks().iter().map(|t| (t.id.clone(), t.suite.clone())).collect()
+}
+
+/// The tools of every suite.
+pub(crate) fn tools_of(environment: &Environment) -> BTreeMap<String, Vec<ToolSpec>> {
+    let names: BTreeSet<&String> = environment.tasks().iter().map(|t| &t.suite).collect();
+    let tools = |suite: &str| environment.toolset(suite).unwrap_or_default().to_vec();
+    names.into_iter().map(|suite| (suite.clone(), tools(suite))).collect()
 }
 
 /// The change that turns too many sessions, the worst of them.

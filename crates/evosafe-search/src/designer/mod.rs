@@ -23,6 +23,9 @@ pub use front::merit;
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;
 
+/// Drafts of a slot that are rehearsed on recorded sessions; the best is proposed.
+const REHEARSED: usize = 4;
+
 /// Which Designer writes the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -162,28 +165,41 @@ impl Designer {
         self.bandit.learn(proposal.operator, &proposal.touched, improved);
     }
 
-    /// The proposal for slot `index`, or `None` when nothing new was found.
+    /// Drafts for slot `index`, all new and different; none when nothing new was found. One
+    /// of them is to be proposed.
     ///
     /// # Errors
     /// If the library cannot compose (a defect in a mechanism file).
-    pub fn propose(
+    pub fn drafts(
         &mut self,
         archive: &Archive<'_>,
         index: u64,
-    ) -> Result<Option<Proposal>, SearchError> {
+    ) -> Result<Vec<Proposal>, SearchError> {
+        let wanted = match self.kind {
+            DesignerKind::Offline => REHEARSED,
+            DesignerKind::Random => 1,
+        };
+        let mut drafts: Vec<Proposal> = Vec::new();
         for draw in 0..DRAWS {
+            if drafts.len() == wanted {
+                break;
+            }
             let mut rng = rng::stream(self.seed, "design", index * DRAWS + draw);
             let Some(draft) = self.draft(archive, &mut rng) else { continue };
             let proposal = self.compose(draft)?;
-            if !archive.known.contains(&proposal.bundle.behaviour()) {
-                return Ok(Some(proposal));
+            let behaviour = proposal.bundle.behaviour();
+            let known = archive.known.contains(&behaviour)
+                || drafts.iter().any(|d| d.bundle.behaviour() == behaviour);
+            if !known {
+                drafts.push(proposal);
             }
         }
-        Ok(None)
+        Ok(drafts)
     }
 
     /// A proposal without what the Criticizer flagged, a sound mechanism in its place where
-    /// there is one; `None` when nothing of the edit is left.
+    /// there is one; `None` when nothing of the edit is left. The random control does not
+    /// repair: an edit that learns from a verdict is not uniformly random.
     ///
     /// # Errors
     /// If the library cannot compose.
@@ -192,6 +208,9 @@ impl Designer {
         proposal: &Proposal,
         verdict: &Verdict,
     ) -> Result<Option<Proposal>, SearchError> {
+        if self.kind == DesignerKind::Random {
+            return Ok(None);
+        }
         let manifest = &proposal.bundle.manifest;
         let Some(genome) = criticizer::repair(&manifest.mechanisms, verdict, &self.usable) else {
             return Ok(None);

@@ -79,9 +79,33 @@ pub struct Prepared {
     pub changed: Vec<(Change, Session)>,
 }
 
-/// Chooses sessions and changes them. Attack sessions are those that succeeded (what an
-/// ancestor let through is what a candidate must stop), benign ones those that reached
-/// their goal; both spread evenly over the suites, in an order drawn from the seed.
+/// At most `most` sessions of attacks that succeeded (what an ancestor let through is what
+/// a candidate must stop), or of benign tasks that reached their goal; spread evenly over
+/// the suites, in an order drawn from the seed.
+pub(crate) fn chosen<'e>(
+    episodes: &[(&'e str, &'e Evidence)],
+    attack: bool,
+    most: usize,
+    seed: u64,
+) -> Vec<(&'e str, &'e Evidence)> {
+    let wanted = |e: &&(&str, &Evidence)| {
+        let success =
+            if attack { e.1.outcome.attack_success() } else { e.1.outcome.task_success() };
+        e.1.family.is_attack() == attack && success == Some(true)
+    };
+    spread(episodes.iter().filter(wanted).copied().collect(), most, seed)
+}
+
+/// Whether a candidate stops anything in a session.
+pub(crate) async fn interferes(
+    harness: &Harness,
+    session: &Session,
+    classifier: &Classifier,
+) -> bool {
+    !play(harness, session, classifier).await.stopped.is_empty()
+}
+
+/// Chooses sessions and changes them.
 #[must_use]
 pub fn prepare(
     episodes: &[(&str, &Evidence)],
@@ -89,17 +113,9 @@ pub fn prepare(
     corpus: &CorpusTokens,
     seed: u64,
 ) -> Vec<Prepared> {
-    let chosen = |attack: bool, most: usize| {
-        let wanted = |e: &&(&str, &Evidence)| {
-            let success =
-                if attack { e.1.outcome.attack_success() } else { e.1.outcome.task_success() };
-            e.1.family.is_attack() == attack && success == Some(true)
-        };
-        spread(episodes.iter().filter(wanted).copied().collect(), most, seed)
-    };
-    chosen(true, MAX_ATTACKS)
+    chosen(episodes, true, MAX_ATTACKS, seed)
         .into_iter()
-        .chain(chosen(false, MAX_BENIGN))
+        .chain(chosen(episodes, false, MAX_BENIGN, seed))
         .map(|(suite, evidence)| {
             let session = Session::of(evidence, tools_of.get(suite).map_or(&[], Vec::as_slice));
             // Other names and other words for every session: one draw would be an accident.

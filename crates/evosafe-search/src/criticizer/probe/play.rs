@@ -47,7 +47,7 @@ pub(super) struct Play {
 pub(super) async fn play(harness: &Harness, session: &Session, classifier: &Classifier) -> Play {
     let transcript = &session.transcript;
     let context = RunContext {
-        trace_id: "probe".to_owned(),
+        trace_id: RunContext::TRACE_ID.to_owned(),
         instruction: transcript.instruction.clone(),
         tools: session.tools.clone(),
     };
