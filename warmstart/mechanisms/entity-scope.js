@@ -30,7 +30,7 @@ function mechanism(params, session) {
   const entities = (call) => argumentLeaves(call.arguments).filter((l) => isEntity(l.key, l.text)).map((l) => ({ path: l.path, value: normalizeText(l.text) }));
   const mine = (value) => session.userSaid(value) || own.has(value);
   // A code in the request: letters and digits, or many digits.
-  const known = () => own.size > 0 || foldText(session.request).split(/[\s,;()"'!?]+/).some((t) => t.length >= 4 && (/\d{5}/.test(t) || (/\d/.test(t) && /^[A-Za-z]+-?\w*$/.test(t))));
+  const known = () => own.size > 0 || foldText(session.request).split(/[\s,;()"'!?]+/).map((t) => t.replace(/[.:]+$/, '')).some((t) => t.length >= 4 && (/\d{5}/.test(t) || (/\d/.test(t) && /^[A-Za-z]+-?\w*$/.test(t))));
   return {
     onPreToolCall(call) {
       if (session.effectOf(call).read && !params.reads) return allow();
