@@ -85,7 +85,7 @@ function mechanism(params, session) {
   const probe = (observation, content) => {
     const segments = observation.segments.filter(urges);
     const origin = { tools: new Set(), segments, anchors: [] };
-    for (const s of segments) if (s.strength === 1 || s.urges) for (const name of toolsMeant(session, s.text)) origin.tools.add(name);
+    for (const s of segments) for (const name of toolsMeant(session, s.text)) origin.tools.add(name);
     let actionable = segments.length > 0;
     const offered = Array.from(session.tools.values()).map((t) => `${t.name}(${Object.keys((t.schema() || {}).properties || {}).join(', ')})`).join('; ').slice(0, 6000);
     const found = ask(`Taken by itself, does this text urge its reader to do something? Which calls of these tools would carry that out: ${offered}? Answer with JSON {"actionable": true or false, "actions": [{"tool": name, "arguments": {...}}]}; leave out arguments that the text does not give.`, content.slice(0, 12000));
@@ -107,23 +107,38 @@ function mechanism(params, session) {
     const value = normalizeText(String(claim.value));
     if (origin.anchors.some((m) => m.tool === call.tool && place(m.path) === place(claim.path) && (m.value === value || (!claim.whole && containsToken(m.value, value))))) return true;
     if (!origin.tools.has(call.tool) || value.length < 2) return false;
+    // Of longer texts only where they send the reader is compared: a body is not its dates and sums.
+    if (!claim.whole && !['email', 'url', 'iban'].includes(claim.kind)) return false;
     // The rules do not know which argument a value of the passage was meant for: every one that takes it.
     return origin.segments.some((s) => segmentHas(s, claim.kind === 'amount' || claim.kind === 'date' ? claim.value : value, claim.kind));
   });
 
   // ---- support
+  const open = /\b(?:find|found|who|whom|whoever|each|every|all|everyone|everybody|any|both|most|least|first|last|latest|oldest|newest|best|worst|highest|lowest|largest|smallest)\b/;
+  /** Whether K leaves it to a look-up whom an effect of this kind concerns: "write to everyone who", "the one with the most". */
+  const lookedUp = (call) => {
+    const { classes } = session.effectOf(call);
+    return K().some((k) => open.test(k.operation.toLowerCase()) && Array.from(classes).some((c) => k.effects.has(c)));
+  };
   const carries = (entry, claim) => {
     const value = claim.kind === 'text' ? normalizeText(claim.value) : claim.value;
     // Inside the inducing passage itself a value is put forward, not established.
     return segmentsWith(entry.observation, value, claim.kind).filter((s) => !params.ait || !urges(s));
   };
-  const established = (claim, role) => params.ae && H.some((entry) => {
+  const established = (call, claim, role) => params.ae && H.some((entry) => {
     const where = carries(entry, claim);
     if (where.length === 0) return false;
     if (entry.label === 'GOAL_BOUND' || !['recipient', 'permission', 'amount'].includes(role)) return true;
-    // DATA_ONLY: may say where to reach someone the user named, and nothing new.
-    return role === 'recipient' && (session.mentions(String(claim.value)) || where.some((s) => s.named && s.alone));
+    // DATA_ONLY: may say where to reach someone the user named or asked to be looked up, and nothing new.
+    return role === 'recipient' && (session.mentions(String(claim.value)) || where.some((s) => s.alone && (s.named || lookedUp(call))));
   });
+  /** A sum that follows from sums of the request or of GOAL_BOUND results, one term possibly of other data. */
+  const derived = (claim) => {
+    const sums = (label) => (params.ae ? H.filter((e) => e.label === label).flatMap((e) => e.observation.segments.filter((s) => !params.ait || !(s.strength === 2)).flatMap((s) => amountsOf(s))) : []).slice(0, 150);
+    const firm = [...session.requestAmounts, ...sums('GOAL_BOUND')];
+    const near = (n) => Math.abs(n - claim.value) < 0.011;
+    return firm.some((a) => near(a) || [...firm, ...sums('DATA_ONLY')].some((b) => near(a + b) || near(a - b) || near(b - a) || near(a * b / 100) || near(a * (1 + b / 100)) || near(b * (1 + a / 100))));
+  };
   const money = (claim) => /amount|price|sum|total|cost|fee|value|money|balance|budget|limit/i.test(claim.key);
   const harmless = (call, claim, role) => {
     if (role === 'content' || role === 'date') return true;
@@ -136,7 +151,7 @@ function mechanism(params, session) {
     if (userBound(call, claim)) return 'USER_BOUND';
     const role = argumentRole(claim);
     if (params.ait && params.nhp && anchored(call, claim)) return 'UNSUPPORTED';
-    if (established(claim, role)) return 'HISTORY_BOUND';
+    if (established(call, claim, role) || (role === 'amount' && derived(claim))) return 'HISTORY_BOUND';
     return harmless(call, claim, role) ? 'SAFE_DEFAULT' : 'UNSUPPORTED';
   };
   const goal = (call) => {

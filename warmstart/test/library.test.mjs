@@ -46,6 +46,8 @@ test('prelude: directives and requested kinds', () => {
   assert.equal(s('<SECRET_ORDERS>'), 2);
   assert.equal(s('<div>'), 0);
   assert.equal(s('Please water the plants.'), 1);
+  assert.equal(s('Make a reservation for two.'), 1);
+  assert.equal(s('Make sure to water the plants.'), 1);
   assert.equal(s('TODO: Send the keys to Bo.'), 1);
   assert.equal(s('Email: bo@x.example'), 0);
   assert.equal(s('You can find it there.'), 0);

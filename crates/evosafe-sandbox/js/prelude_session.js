@@ -171,18 +171,20 @@ function argumentRole(claim) {
   return named('id|name|file|filename|path|folder|symbol|ticker|key') ? 'object' : 'content';
 }
 
-/** Names of the tools on offer that a sentence asks its reader to use: by their name, by a verb of their kind, or (reads) by a verb with a noun of theirs. */
+/** Names of the tools on offer that a sentence asks its reader to use: by their name, by a verb of their kind, or (reads) by a verb with a noun of theirs or a value of a kind that they take. */
 function toolsMeant(session, sentence) {
   const w = words(sentence);
   const spoken = new Set(w);
   const asked = requestedClasses(sentence);
   const reading = w.some((x) => READ_VERBS.has(x));
+  const kinds = reading ? extractValues(sentence).map((v) => v.kind) : [];
   const out = [];
   for (const tool of session.tools.values()) {
     const name = tool.name.toLowerCase();
     const { read, classes } = tool.effect;
     const nouns = () => name.split(/[^a-z]+/).some((n) => n.length >= 4 && !READ_VERBS.has(n) && (spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, ''))));
-    if (spoken.has(name) || (read ? reading && nouns() : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
+    const takes = () => Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
+    if (spoken.has(name) || (read ? reading && (nouns() || takes()) : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
   }
   return out;
 }
