@@ -164,7 +164,7 @@ function isImperative(sentence, w = words(sentence)) {
   for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
   const body = (rest === sentence ? w : words(rest)).filter((x) => x > '9' || !/^\d+$/.test(x));
   let i = 0;
-  while (i < 6 && LEAD_IN.has(body[i])) i++;
+  while (i < 6 && LEAD_IN.has(body[i]) && body[i] !== 'make') i++;
   if ((body[i - 1] === 'please' || body[i - 1] === 'kindly') && body[i + 1] !== undefined) return true;
   if (isAction(body[i])) return body[i + 1] !== undefined && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {

@@ -155,6 +155,52 @@ function segmentsWith(group, value, kind) {
   return group.norm.includes(value) ? group.segments.filter((s) => segmentHas(s, value, kind)) : [];
 }
 
+// ---------------------------------------------------------------- roles
+
+/** Part a claim (of `Session.claims`) plays in a call: `recipient`, `permission`, `amount`, `date`, `object` (something that exists, by id or name) or `content`. */
+function argumentRole(claim) {
+  const key = String(claim.key).replace(/([a-z])([A-Z])/g, '$1_$2');
+  const named = (list) => new RegExp(`(?:^|_)(?:${list})s?(?:$|_)`, 'i').test(key);
+  if (!claim.whole) return 'content';
+  if (claim.kind === 'date' || /^\d{4}-\d{1,2}-\d{1,2}\b/.test(claim.value)) return 'date';
+  if (named('permission|role|access|privilege|visibility')) return 'permission';
+  if (claim.kind === 'email' || claim.kind === 'url' || claim.kind === 'iban') return 'recipient';
+  if (named('to|cc|bcc|recipient|participant|invitee|member|payee|beneficiary|account|iban|destination|webhook|endpoint|host|phone|address|user|url')) return 'recipient';
+  if (claim.kind === 'amount') return named('id|number') ? 'object' : 'amount';
+  if (claim.kind === 'id' || claim.kind === 'file' || claim.kind === 'path') return 'object';
+  return named('id|name|file|filename|path|folder|symbol|ticker|key') ? 'object' : 'content';
+}
+
+/** Names of the tools on offer that a sentence asks its reader to use: by their name, by a verb of their kind, or (reads) by a verb with a noun of theirs or a value of a kind that they take. */
+function toolsMeant(session, sentence) {
+  const w = words(sentence);
+  const spoken = new Set(w);
+  const asked = requestedClasses(sentence);
+  const reading = w.some((x) => READ_VERBS.has(x));
+  const kinds = reading ? extractValues(sentence).map((v) => v.kind) : [];
+  const out = [];
+  for (const tool of session.tools.values()) {
+    const name = tool.name.toLowerCase();
+    const { read, classes } = tool.effect;
+    const nouns = () => name.split(/[^a-z]+/).some((n) => n.length >= 4 && !READ_VERBS.has(n) && (spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, ''))));
+    const takes = () => Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
+    if (spoken.has(name) || (read ? reading && (nouns() || takes()) : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
+  }
+  return out;
+}
+
+/** The first JSON value (or Python literal) in a model's answer, fenced or not; undefined if it holds none. */
+function answerJson(answer) {
+  const text = String(answer).slice(0, 20000);
+  for (const [open, close] of text.search(/\[/) >= 0 && (text.search(/\{/) < 0 || text.search(/\[/) < text.search(/\{/)) ? ['[]', '{}'] : ['{}', '[]']) {
+    const from = text.indexOf(open);
+    const to = text.lastIndexOf(close);
+    const value = from >= 0 && to > from ? parseLiteral(text.slice(from, to + 1)) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
 // ---------------------------------------------------------------- composition
 
 /**

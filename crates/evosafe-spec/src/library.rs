@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use evosafe_types::Bundle;
+use include_dir::Dir;
 
-use crate::bundle::{CODE_FILE, POLICY_FILE, bundle_from_files};
+use crate::bundle::{CODE_FILE, MANIFEST_FILE, POLICY_FILE, bundle_from_files};
 use crate::compose::{Lineage, compose_uses};
 use crate::embedded::{WARMSTART, leaf};
 use crate::error::BundleError;
@@ -37,7 +38,8 @@ pub fn mechanisms() -> Result<Vec<Mechanism>, BundleError> {
     Ok(all)
 }
 
-/// The seed bundles: no defence first, the others by folder name.
+/// The seed bundles, published defences and distilled ideas alike: no defence first, the
+/// others by folder name. They are the folders of the warm start that hold a manifest.
 ///
 /// A seed that lists mechanisms and has neither code nor policy of its own is composed
 /// from them here, with the folder's `RATIONALE.md` as its hypothesis.
@@ -46,7 +48,9 @@ pub fn mechanisms() -> Result<Vec<Mechanism>, BundleError> {
 /// Names the seed and file that is malformed.
 pub fn seeds() -> Result<Vec<Bundle>, BundleError> {
     let library = mechanisms()?;
-    let mut dirs: Vec<_> = WARMSTART.dirs().filter(|dir| leaf(dir.path()) != MECHANISMS).collect();
+    // Folders without a manifest are the mechanisms and their tests.
+    let is_bundle = |dir: &&Dir<'_>| dir.files().any(|file| leaf(file.path()) == MANIFEST_FILE);
+    let mut dirs: Vec<_> = WARMSTART.dirs().filter(is_bundle).collect();
     dirs.sort_by_key(|dir| (leaf(dir.path()) != NO_DEFENCE, leaf(dir.path()).to_owned()));
     dirs.into_iter()
         .map(|dir| {
