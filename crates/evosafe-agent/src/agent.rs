@@ -18,7 +18,7 @@ pub const LOOP_VERSION: &str = "2";
 
 /// What every harness is told as trace id. It says nothing: ids that differ by task could
 /// be looked up in a table.
-const TRACE_ID: &str = "trajectory";
+pub(crate) const TRACE_ID: &str = "trajectory";
 
 /// Runs episodes of one victim in one environment.
 #[derive(Debug, Clone)]
