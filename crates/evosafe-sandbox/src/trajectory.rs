@@ -62,6 +62,10 @@ impl Trajectory {
 
     async fn begin(&mut self, ctx: &RunContext) {
         let Some(instance) = hooked(&self.harness, &mut self.instance, Hook::Begin) else { return };
+        if instance.is_poisoned() {
+            // Starting it failed, and that is on record as a fault of `begin`.
+            return;
+        }
         let Some(live) = instance.enter(Hook::Begin) else { return };
         let answer = live.guest.begin(&mut live.store, &convert::context(ctx)).await;
         let Some(names) = instance.leave(Hook::Begin, answer) else { return };

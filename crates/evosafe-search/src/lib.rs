@@ -6,6 +6,7 @@ mod clock;
 mod commit;
 mod compare;
 pub mod criticizer;
+mod deploy;
 mod designer;
 mod error;
 mod evaluate;

@@ -19,6 +19,7 @@ use crate::SearchError;
 use crate::cascade::{Cascade, CascadeReport, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
+use crate::deploy::Deployments;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord};
@@ -77,6 +78,7 @@ pub(crate) struct Search {
     pub(crate) watch: Stopwatch,
     pub(crate) rejected: u32,
     pub(crate) saved: u64,
+    pub(crate) deployments: Deployments,
 }
 
 /// Runs a search to its end.
@@ -164,6 +166,7 @@ impl Search {
             watch: Stopwatch::start(),
             rejected: 0,
             saved: 0,
+            deployments: Deployments::default(),
             config,
         })
     }
@@ -193,6 +196,7 @@ impl Search {
             Err(SearchError::Budget(_)) => self.champion(),
             Err(error) => return Err(error),
         };
+        self.join_deployments().await?;
         self.finish(best, reason)
     }
 
