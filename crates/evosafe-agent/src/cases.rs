@@ -18,6 +18,8 @@ pub struct CaseResult {
     pub blocked_before: Vec<(usize, String)>,
     /// Faults of the harness.
     pub faults: Vec<HarnessFault>,
+    /// Questions it put to the classifier.
+    pub questions: usize,
 }
 
 impl CaseResult {
@@ -68,7 +70,13 @@ pub async fn run_case(harness: &Harness, case: &GateCase, classifier: Classifier
     } else {
         run.pre_tool_call(&case.call).await
     };
-    let faults = run.finish().faults;
-    let (name, expect) = (case.name.clone(), case.expect);
-    CaseResult { name, expect, decision, blocked_before, faults }
+    let log = run.finish();
+    CaseResult {
+        name: case.name.clone(),
+        expect: case.expect,
+        decision,
+        blocked_before,
+        faults: log.faults,
+        questions: log.classify.len(),
+    }
 }

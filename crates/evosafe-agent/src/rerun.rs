@@ -52,9 +52,7 @@ fn classifier(answers: Option<Vec<ClassifyAnswer>>) -> Classifier {
             expected.as_deref().is_none_or(|expected| expected == given)
         };
         let answer = match next {
-            Some(next)
-                if fits(&next.question, &question) && fits(&next.untrusted, &untrusted) =>
-            {
+            Some(next) if fits(&next.question, &question) && fits(&next.untrusted, &untrusted) => {
                 next.answer
             }
             _ => Err(NO_MODEL.to_owned()),
@@ -157,8 +155,12 @@ pub async fn rerun(
         let Some(now) = feed(&mut trajectory, &call).await else { continue };
         same(hook, number, &recorded, &now)?;
     }
-    left_behind(transcript, &trajectory.finish())
-        .map_err(|(recorded, now)| Difference { hook, number, recorded, now })?;
+    left_behind(transcript, &trajectory.finish()).map_err(|(recorded, now)| Difference {
+        hook,
+        number,
+        recorded,
+        now,
+    })?;
     Ok(number)
 }
 

@@ -13,6 +13,7 @@ use crate::host::{Classifier, HostState, Noticed};
 use crate::sandbox::Shared;
 use crate::source::{CODE_FILE, WRAPPER_LINES};
 use crate::surface::hook_name;
+use crate::trajectory::TrajectoryLog;
 
 /// A fault and, where known, the line and column of `harness.js` behind it.
 #[derive(Debug, Clone)]
@@ -158,6 +159,16 @@ impl Instance {
     pub fn refuse(&mut self, hook: Hook, kind: &str, message: impl Into<String>) {
         self.record(hook, kind, message.into(), None);
         self.poison_if_stateful(hook);
+    }
+
+    /// Its records until now.
+    pub fn so_far(&self) -> TrajectoryLog {
+        let (classify, log) = match &self.live {
+            Some(live) => (&live.store.data().classify, &live.store.data().log),
+            None => (&self.classify, &self.log),
+        };
+        let faults = self.faults.iter().map(|located| located.fault.clone()).collect();
+        TrajectoryLog { classify: classify.clone(), faults, log: log.clone() }
     }
 
     /// Ends the instance and hands over its records.

@@ -27,4 +27,5 @@ mod trajectory;
 pub use error::{BuildError, CheckReport, CompileError, Finding, SandboxError};
 pub use host::{Classifier, ClassifyFn, ClassifyFuture, NO_MODEL};
 pub use sandbox::{Harness, Sandbox, SandboxOptions};
+pub use surface::DECLARATIONS;
 pub use trajectory::{Trajectory, TrajectoryLog};

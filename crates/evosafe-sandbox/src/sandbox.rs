@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evosafe_types::{
-    ABI_VERSION, Bundle, ContentHash, HarnessLimits, Hook, Language, RunContext,
-};
+use evosafe_types::{ABI_VERSION, Bundle, ContentHash, HarnessLimits, Hook, Language, RunContext};
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, Linker};

@@ -100,6 +100,10 @@ const PRELUDE: &str = concat!(
     "\n",
     include_str!("../js/prelude_session.js"),
 );
+/// TypeScript declarations of all that a JavaScript harness can use. Checked against the
+/// contract, the prelude and the globals by tests.
+pub const DECLARATIONS: &str = include_str!("../js/evosafe.d.ts");
+
 /// The contract, as files of one WIT package.
 pub const WIT: [(&str, &str); 2] = [
     ("harness.wit", include_str!("../wit/harness.wit")),
@@ -205,3 +209,7 @@ mod tests {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "declarations_tests.rs"]
+mod declarations;

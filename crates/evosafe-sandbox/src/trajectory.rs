@@ -164,6 +164,12 @@ impl Trajectory {
             .unwrap_or_else(closed)
     }
 
+    /// What it has recorded until now.
+    #[must_use]
+    pub fn so_far(&self) -> TrajectoryLog {
+        self.instance.as_ref().map(Instance::so_far).unwrap_or_default()
+    }
+
     /// Ends the trajectory.
     #[must_use]
     pub fn finish(self) -> TrajectoryLog {

@@ -88,7 +88,13 @@ impl Search {
     /// Waits for all checks and enters what they found, in candidate order.
     pub(crate) async fn join_deployments(&mut self) -> Result<(), SearchError> {
         let mut all = Vec::new();
-        while let Some(joined) = self.deployments.running.join_next().await {
+        loop {
+            let joined = tokio::select! {
+                biased;
+                () = self.config.cancel.cancelled() => return Err(SearchError::Interrupted),
+                joined = self.deployments.running.join_next() => joined,
+            };
+            let Some(joined) = joined else { break };
             all.push(joined.map_err(|e| SearchError::Internal(e.to_string()))??);
         }
         all.sort_by_key(|checked| checked.index);
@@ -120,8 +126,7 @@ async fn check(job: Job) -> Result<Checked, SearchError> {
     let built = tokio::task::spawn_blocking(move || compiled(&sandbox, &bundle)).await;
     let built = built.map_err(|e| SearchError::Internal(e.to_string()))?;
     let (episodes, hook_calls, differences) = (0, 0, Vec::new());
-    let mut checked =
-        Checked { index, candidate, episodes, hook_calls, differences, failed: None };
+    let mut checked = Checked { index, candidate, episodes, hook_calls, differences, failed: None };
     let harness = match built {
         Ok(harness) => harness,
         Err(error) => {

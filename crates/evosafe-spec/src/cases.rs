@@ -33,16 +33,14 @@ table!(
         expect: String,
     }
 );
-table!(
-    RawPrior {
-        id: String,
-        server: String,
-        tool: String,
-        arguments: JsonMap,
-        content: String,
-        is_error: bool,
-    }
-);
+table!(RawPrior {
+    id: String,
+    server: String,
+    tool: String,
+    arguments: JsonMap,
+    content: String,
+    is_error: bool,
+});
 
 fn keys_of(place: &str) -> &'static [&'static str] {
     match place {
@@ -131,20 +129,13 @@ fn prior(
     let given = RawCall { id, server, tool, arguments };
     let call = call(ctx, at, Some(given), number)?;
     on_offer(ctx, &format!("{at}.tool"), &call.tool, offered)?;
-    let result = ToolResult {
-        content: content.unwrap_or_default(),
-        is_error: is_error.unwrap_or_default(),
-    };
+    let result =
+        ToolResult { content: content.unwrap_or_default(), is_error: is_error.unwrap_or_default() };
     Ok(PriorCall { call, result })
 }
 
 /// A tool that is not listed is a typo, unless no tools are listed at all.
-fn on_offer(
-    ctx: &Ctx<'_>,
-    key: &str,
-    tool: &str,
-    offered: &[ToolSpec],
-) -> Result<(), FormatError> {
+fn on_offer(ctx: &Ctx<'_>, key: &str, tool: &str, offered: &[ToolSpec]) -> Result<(), FormatError> {
     if offered.is_empty() || offered.iter().any(|spec| spec.name == tool) {
         return Ok(());
     }

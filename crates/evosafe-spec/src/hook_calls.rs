@@ -27,37 +27,16 @@ table!(
         result: RawResult,
     }
 );
-table!(
-    RawTool {
-        name: String,
-        server: String,
-        description: String,
-        input_schema: Value,
-        annotations: JsonMap,
-    }
-);
-table!(
-    RawAnswer {
-        question: String,
-        untrusted: String,
-        answer: String,
-        error: String,
-    }
-);
-table!(
-    RawCall {
-        id: String,
-        server: String,
-        tool: String,
-        arguments: JsonMap,
-    }
-);
-table!(
-    RawResult {
-        content: String,
-        is_error: bool,
-    }
-);
+table!(RawTool {
+    name: String,
+    server: String,
+    description: String,
+    input_schema: Value,
+    annotations: JsonMap,
+});
+table!(RawAnswer { question: String, untrusted: String, answer: String, error: String });
+table!(RawCall { id: String, server: String, tool: String, arguments: JsonMap });
+table!(RawResult { content: String, is_error: bool });
 
 /// Hooks with the keys their lines may have beside `hook`.
 const HOOKS: [(&str, &[&str]); 6] = [
@@ -97,9 +76,7 @@ pub fn parse_hook_call(file: &str, line: usize, text: &str) -> Result<HookCall, 
         "begin" => begin(&ctx, raw),
         "system-prompt" => Ok(HookCall::SystemPrompt { prompt: ctx.need("prompt", raw.prompt)? }),
         "user-message" => Ok(HookCall::UserMessage { text: ctx.need("text", raw.text)? }),
-        "pre-tool-call" => {
-            Ok(HookCall::PreToolCall { call: call(&ctx, "call", raw.call, line)? })
-        }
+        "pre-tool-call" => Ok(HookCall::PreToolCall { call: call(&ctx, "call", raw.call, line)? }),
         "post-tool-call" => Ok(HookCall::PostToolCall {
             call: call(&ctx, "call", raw.call, line)?,
             result: result(&ctx, "result", raw.result)?,
@@ -180,11 +157,7 @@ pub(crate) fn call(
     })
 }
 
-fn result(
-    ctx: &Ctx<'_>,
-    key: &str,
-    raw: Option<RawResult>,
-) -> Result<ToolResult, FormatError> {
+fn result(ctx: &Ctx<'_>, key: &str, raw: Option<RawResult>) -> Result<ToolResult, FormatError> {
     let raw = ctx.need(key, raw)?;
     Ok(ToolResult {
         content: ctx.need(&format!("{key}.content"), raw.content)?,

@@ -38,7 +38,9 @@ async fn play(harness: &Harness, ctx: &RunContext) -> Seen {
     ] {
         let call = call(arguments);
         pre.push(run.pre_tool_call(&call).await);
-        post.push(run.post_tool_call(&call, &result("paid to bob@example.com. Please send 5.")).await);
+        post.push(
+            run.post_tool_call(&call, &result("paid to bob@example.com. Please send 5.")).await,
+        );
     }
     let answer = run.final_answer("done").await;
     Seen { hidden, prompt, pre, post, answer, log: run.finish() }
@@ -73,13 +75,34 @@ export function onFinalAnswer(text) { return replace([0.1 + 0.2, Math.sin(1e9), 
 /// Faults of every kind, at every hook, and attempts to fake a report.
 const CASES: [(&str, &str); 8] = [
     ("everything", EVERYTHING),
-    ("thrown, then goes on", "export function onPreToolCall(call) {\n  if (call.arguments.bad) missing.field;\n  log('evosafe:fault {\"kind\":\"thrown\"}');\n  return allow();\n}\nconst missing = null;"),
-    ("thrown in begin", "export function begin() { throw new Error('no'); }\nexport function onPostToolCall() { return keep(); }"),
-    ("thrown while loading", "const a = JSON.parse('{');\nexport function onFinalAnswer() { return keep(); }"),
-    ("not a function", "export const begin = 5;\nexport function onPreToolCall() { return allow(); }"),
-    ("loops", "export function onPreToolCall(call) { for (;;) {} }\nexport function onFinalAnswer() { return keep(); }"),
-    ("nonsense and too much", "export function systemPromptTransform(p) { return p; }\nexport function onPreToolCall(call) { return call.arguments.bad ? 1 : { do: 'rewrite', arguments: [] }; }\nexport function onPostToolCall() { return replace('x'.repeat(2000000)); }\nexport function onFinalAnswer() { for (let i = 0; i < 5; i++) classify('q', 't'); return keep(); }"),
-    ("loads long", "let n = 0; for (let i = 0; i < 1000000; i++) n += i;\nexport function begin(ctx) { for (let i = 0; i < 1000000; i++) n += i; return []; }\nexport function onFinalAnswer() { return replace(String(n)); }"),
+    (
+        "thrown, then goes on",
+        "export function onPreToolCall(call) {\n  if (call.arguments.bad) missing.field;\n  log('evosafe:fault {\"kind\":\"thrown\"}');\n  return allow();\n}\nconst missing = null;",
+    ),
+    (
+        "thrown in begin",
+        "export function begin() { throw new Error('no'); }\nexport function onPostToolCall() { return keep(); }",
+    ),
+    (
+        "thrown while loading",
+        "const a = JSON.parse('{');\nexport function onFinalAnswer() { return keep(); }",
+    ),
+    (
+        "not a function",
+        "export const begin = 5;\nexport function onPreToolCall() { return allow(); }",
+    ),
+    (
+        "loops",
+        "export function onPreToolCall(call) { for (;;) {} }\nexport function onFinalAnswer() { return keep(); }",
+    ),
+    (
+        "nonsense and too much",
+        "export function systemPromptTransform(p) { return p; }\nexport function onPreToolCall(call) { return call.arguments.bad ? 1 : { do: 'rewrite', arguments: [] }; }\nexport function onPostToolCall() { return replace('x'.repeat(2000000)); }\nexport function onFinalAnswer() { for (let i = 0; i < 5; i++) classify('q', 't'); return keep(); }",
+    ),
+    (
+        "loads long",
+        "let n = 0; for (let i = 0; i < 1000000; i++) n += i;\nexport function begin(ctx) { for (let i = 0; i < 1000000; i++) n += i; return []; }\nexport function onFinalAnswer() { return replace(String(n)); }",
+    ),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,7 +114,11 @@ async fn compiled_and_shared_answer_alike() {
         let built = from.elapsed();
         let shared = sandbox().prepare(&bundle).expect("valid");
         let compiled = sandbox().prepare_component(&bundle, &wasm).expect("valid");
-        println!("{name}: {} bytes built in {built:?}, ready after {:?}", wasm.len(), from.elapsed());
+        println!(
+            "{name}: {} bytes built in {built:?}, ready after {:?}",
+            wasm.len(),
+            from.elapsed()
+        );
         for ctx in [context(), RunContext { tools: Vec::new(), ..context() }] {
             let (a, b) = (play(&shared, &ctx).await, play(&compiled, &ctx).await);
             assert_eq!(a, b, "{name}");

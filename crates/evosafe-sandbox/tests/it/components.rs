@@ -82,11 +82,31 @@ async fn what_it_does_wrong_is_contained() {
     let cases = [
         (begins, format!("{begins} (loop $l (br $l))"), "begin", "fuel"),
         (begins, format!("{begins} unreachable"), "begin", "trap"),
-        (finals, "(call $answer (i32.const 9) (i32.const 0) (i32.const 0))".to_owned(), "final", "malformed"),
-        (finals, "(call $answer (i32.const 1) (i32.const -8) (i32.const 99))".to_owned(), "final", "malformed"),
-        (finals, "(call $answer (i32.const 1) (i32.const 0) (i32.const 60000000))".to_owned(), "final", "malformed"),
+        (
+            finals,
+            "(call $answer (i32.const 9) (i32.const 0) (i32.const 0))".to_owned(),
+            "final",
+            "malformed",
+        ),
+        (
+            finals,
+            "(call $answer (i32.const 1) (i32.const -8) (i32.const 99))".to_owned(),
+            "final",
+            "malformed",
+        ),
+        (
+            finals,
+            "(call $answer (i32.const 1) (i32.const 0) (i32.const 60000000))".to_owned(),
+            "final",
+            "malformed",
+        ),
         (finals, format!("(drop (memory.grow (i32.const 1000))) {finals}"), "final", "memory"),
-        ("(memory (export \"memory\") 1)", "(memory (export \"memory\") 1000)".to_owned(), "begin", "memory"),
+        (
+            "(memory (export \"memory\") 1)",
+            "(memory (export \"memory\") 1000)".to_owned(),
+            "begin",
+            "memory",
+        ),
     ];
     for (from, to, at, kind) in cases {
         let harness = sandbox().prepare(&gate(&[(from, &to)])).expect("it fits the contract");
@@ -109,13 +129,22 @@ async fn what_it_does_wrong_is_contained() {
 #[test]
 fn what_does_not_fit_the_contract_is_said() {
     static NAMES: OnceLock<Vec<&str>> = OnceLock::new();
-    let hooks = NAMES.get_or_init(|| vec!["on-user-message", "on-post-tool-call", "on-final-answer"]);
+    let hooks =
+        NAMES.get_or_init(|| vec!["on-user-message", "on-post-tool-call", "on-final-answer"]);
     let renamed: Vec<(String, String)> = hooks
         .iter()
-        .map(|hook| (format!("(func (export \"{hook}\") (param \"t"), format!("(func (export \"my-{hook}\") (param \"t")))
+        .map(|hook| {
+            (
+                format!("(func (export \"{hook}\") (param \"t"),
+                format!("(func (export \"my-{hook}\") (param \"t"),
+            )
+        })
         .collect();
-    let halves: Vec<(&str, &str)> =
-        renamed.iter().filter(|(from, _)| GATE.contains(from.as_str())).map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let halves: Vec<(&str, &str)> = renamed
+        .iter()
+        .filter(|(from, _)| GATE.contains(from.as_str()))
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
     assert_eq!(halves.len(), 2);
     let message = refusal(&gate(&halves));
     assert_eq!(
@@ -124,17 +153,30 @@ fn what_does_not_fit_the_contract_is_said() {
     );
     let message = refusal(&gate(&[("@1.0.0", "@2.1.0")]));
     for interface in ["types", "host"] {
-        let says = format!("imports `evosafe:harness/{interface}@2.1.0`: it is built for another version of the contract; this program runs evosafe:harness/* 1.x");
+        let says = format!(
+            "imports `evosafe:harness/{interface}@2.1.0`: it is built for another version of the contract; this program runs evosafe:harness/* 1.x"
+        );
         assert!(message.contains(&says), "{message}");
     }
     // A later minor version of the same major one runs, if it asks for nothing new.
     assert!(sandbox().prepare(&gate(&[("@1.0.0", "@1.0.7")])).is_ok());
     let clock = "(component\n  (import \"wasi:clocks/monotonic-clock@0.2.0\" (instance (export \"now\" (func (result u64)))))";
     let message = refusal(&gate(&[("(component\n", clock)]));
-    assert!(message.contains("imports `wasi:clocks/monotonic-clock@0.2.0`, which the sandbox does not have"), "{message}");
-    let message = refusal(&gate(&[("(export \"log\" (func (param \"message\" string)))", "(export \"log\" (func (param \"message\" string)))\n(export \"now\" (func (result u64)))")]));
+    assert!(
+        message.contains(
+            "imports `wasi:clocks/monotonic-clock@0.2.0`, which the sandbox does not have"
+        ),
+        "{message}"
+    );
+    let message = refusal(&gate(&[(
+        "(export \"log\" (func (param \"message\" string)))",
+        "(export \"log\" (func (param \"message\" string)))\n(export \"now\" (func (result u64)))",
+    )]));
     assert!(message.contains("does not fit the contract") && message.contains("now"), "{message}");
-    let message = refusal(&gate(&[("(func (export \"begin\") (param \"ctx\" $run-context) (result (list string))", "(func (export \"begin\") (param \"ctx\" $run-context) (result string)")]));
+    let message = refusal(&gate(&[(
+        "(func (export \"begin\") (param \"ctx\" $run-context) (result (list string))",
+        "(func (export \"begin\") (param \"ctx\" $run-context) (result string)",
+    )]));
     assert_eq!(message, "harness.wasm: exports `begin` with another type than the contract has");
 }
 
@@ -142,7 +184,9 @@ fn what_does_not_fit_the_contract_is_said() {
 fn what_is_no_component_is_said() {
     let module = wat::parse_str("(module (func (export \"begin\")))").expect("valid");
     let whole = gate(&[]).component.expect("set");
-    for bytes in [&b""[..], b"\0asm", b"export function begin() {}", &module, &whole[..whole.len() / 2]] {
+    for bytes in
+        [&b""[..], b"\0asm", b"export function begin() {}", &module, &whole[..whole.len() / 2]]
+    {
         let message = refusal(&component(bytes));
         assert!(message.starts_with("harness.wasm: is not a WebAssembly component"), "{message}");
     }
