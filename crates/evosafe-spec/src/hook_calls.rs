@@ -53,8 +53,13 @@ const HOOKS: [(&str, &[&str]); 6] = [
 /// # Errors
 /// Names the line and the key of what is unknown, missing, malformed or not of this hook.
 pub fn parse_hook_call(file: &str, line: usize, text: &str) -> Result<HookCall, FormatError> {
-    let raw: RawLine = parse_json(file, line, text, line_keys)?;
     let place = format!("{file}:{line}");
+    let raw: RawLine = parse_json(file, line, text, line_keys).map_err(|error| match error {
+        FormatError::UnknownKeys { keys, .. } => {
+            FormatError::UnknownKeys { file: place.clone(), keys }
+        }
+        other => other,
+    })?;
     let ctx = Ctx { file: &place };
     let hook = ctx.need("hook", raw.hook.clone())?;
     let known: Vec<(&'static str, &[&str])> = HOOKS.to_vec();
