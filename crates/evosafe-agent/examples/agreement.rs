@@ -28,6 +28,7 @@ fn no_defence() -> Bundle {
     Bundle {
         policy: None,
         code: None,
+        component: None,
         rationale: String::new(),
         manifest: Manifest {
             abi: 1,

@@ -1,13 +1,17 @@
 //! The agent loop: victim, harness and environment make a transcript (design section 5).
 
 mod agent;
+mod cases;
 mod error;
 pub mod replay;
+mod rerun;
 pub mod simulated;
 mod victim;
 
 pub use agent::{Agent, EpisodeResult, LOOP_VERSION};
+pub use cases::{CaseResult, run_case};
 pub use error::VictimError;
 pub use replay::{Recorded, ReplayVictim};
+pub use rerun::{Difference, begin, feed, recorded_calls, rerun};
 pub use simulated::{Opening, SimulatedVictim, VictimMove};
 pub use victim::{Observation, Session, Victim};

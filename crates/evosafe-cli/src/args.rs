@@ -87,7 +87,7 @@ pub enum Command {
         #[arg(long)]
         run: Option<String>,
     },
-    /// Write a candidate's bundle to a folder.
+    /// Write a candidate's bundle, and its compiled harness.wasm, to a folder.
     #[command(after_help = "Examples:\n  evosafe export best -o winner/")]
     Export {
         /// Candidate: an id prefix, `best` or `h0`.
@@ -269,6 +269,50 @@ pub enum HarnessCommand {
         /// Bundle folder.
         dir: PathBuf,
     },
+    /// Compile a bundle to a self-contained WebAssembly component.
+    #[command(after_help = "Examples:
+  evosafe harness build winner/
+  evosafe harness build warmstart/spotlighting -o spotlighting.wasm")]
+    Build {
+        /// Bundle folder.
+        dir: PathBuf,
+        /// File to write (harness.wasm in the bundle folder).
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Feed hook calls from standard input, one JSON object a line; prints one answer a line.
+    #[command(after_help = "Examples:
+  evosafe harness run winner/ < calls.jsonl
+  echo '{\"hook\":\"pre-tool-call\",\"call\":{\"tool\":\"pay\",\"arguments\":{\"to\":\"x\"}}}' \\
+    | evosafe harness run winner/ --compiled
+
+The line format is in docs/formats.md, section `hook calls`.")]
+    Run {
+        /// Bundle folder.
+        dir: PathBuf,
+        /// Run the bundle's harness.wasm (built if absent) and not its source.
+        #[arg(long)]
+        compiled: bool,
+    },
+    /// Run gate cases: prints false blocks and misses; exit code 1 if there are any.
+    #[command(after_help = "Examples:
+  evosafe harness test winner/ --cases cases.json
+  evosafe harness test winner/ --cases cases.json --compiled --json
+
+The file format is in docs/formats.md, section `gate cases`.")]
+    Test {
+        /// Bundle folder.
+        dir: PathBuf,
+        /// File with the cases.
+        #[arg(long, value_name = "FILE")]
+        cases: PathBuf,
+        /// Run the bundle's harness.wasm (built if absent) and not its source.
+        #[arg(long)]
+        compiled: bool,
+    },
+    /// Print TypeScript declarations of all that a JavaScript harness can use.
+    #[command(after_help = "Examples:\n  evosafe harness types > winner/.evosafe.d.ts")]
+    Types,
 }
 
 #[derive(Debug, Subcommand)]

@@ -88,6 +88,9 @@ fn kind_of(error: &(dyn std::error::Error + 'static)) -> Option<Kind> {
             _ => Kind::Archive,
         });
     }
+    if error.is::<evosafe_sandbox::SandboxError>() {
+        return Some(Kind::Internal);
+    }
     if error.is::<evosafe_env::EnvError>() || error.is::<evosafe_env::SetupError>() {
         return Some(Kind::Environment);
     }

@@ -19,6 +19,7 @@ fn bundle(code: &str) -> Bundle {
     Bundle {
         policy: None,
         code: Some(code.to_owned()),
+        component: None,
         rationale: String::new(),
         manifest: Manifest {
             abi: 1,

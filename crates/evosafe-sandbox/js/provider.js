@@ -1,8 +1,11 @@
 // The shared provider: one QuickJS for every JavaScript candidate. Evaluated once, when the
 // component is built; what it leaves behind is the snapshot that each trajectory starts from.
+// The same file makes a component of one candidate: then `CANDIDATE` holds its module, and
+// the import of `diagnostics` is replaced, on its line, by a report through the log.
 //
 // The host puts in front of this file:
 //   GLOBALS    names of standard globals that candidates may use
+//   CANDIDATE  the wrapped module of the one candidate, or null in the shared provider
 //   prelude()  the body of prelude*.js; returns its top-level names, which become globals too
 //
 // All intrinsics are frozen before a candidate is loaded, so the glue below may use them
@@ -48,12 +51,15 @@ function classify(question, text) {
   );
 }
 
+/** Begins a line of the log that reports a fault; never one that a candidate wrote. */
+const FAULT_LINE = "evosafe:fault ";
+
 function log(message) {
   let text;
   if (typeof message === "string") text = message;
   else if (message instanceof Error) text = `${message.name}: ${message.message}`;
   else text = JSON.stringify(message) ?? String(message);
-  host.log(wellFormed(text));
+  host.log(wellFormed(text.startsWith(FAULT_LINE) ? ` ${text}` : text));
 }
 
 // ---------------------------------------------------------------- hardening
@@ -201,13 +207,13 @@ function report(error) {
   diagnostics.fault(kind, wellFormed(message.slice(0, 1000)), wellFormed(stack.slice(0, 4000)));
 }
 
-/** Runs `body`; whatever it throws is reported, and `closed` is answered in its place. */
-function guard(closed, body) {
+/** Runs `body`; whatever it throws is reported, and `otherwise` is answered in its place. */
+function guard(otherwise, body) {
   try {
     return body();
   } catch (error) {
     report(error);
-    return closed;
+    return otherwise;
   }
 }
 
@@ -215,7 +221,11 @@ function guard(closed, body) {
 
 const ALLOW = { tag: "allow" };
 const KEEP = { tag: "keep" };
-const CLOSED = { tag: "block", val: "" };
+// What the host answers too, which voids the answer of a hook that reported a fault.
+const closed = (why) => ({ tag: "block", val: why });
+const CALL_CLOSED = closed("the safety harness failed while checking this call");
+const RESULT_CLOSED = closed("the result is withheld: the safety harness failed while checking it");
+const ANSWER_CLOSED = closed("the answer is withheld: the safety harness failed while checking it");
 
 function typeName(value) {
   if (value === null) return "null";
@@ -318,67 +328,3 @@ function openCall(call) {
   call.arguments = JSON.parse(call.arguments);
   return call;
 }
-
-// ---------------------------------------------------------------- the world
-
-let hooks = { __proto__: null };
-
-export function load(source) {
-  return guard(false, () => {
-    const exported = evaluate(source)();
-    for (const name of ownKeys(exported)) {
-      if (typeof exported[name] !== "function") {
-        throw new Malformed(`export \`${name}\` is ${typeName(exported[name])}, not a function`);
-      }
-    }
-    hooks = exported;
-    return true;
-  });
-}
-
-export function begin(ctx) {
-  const hook = hooks.begin;
-  if (hook === undefined) return [];
-  return guard([], () => {
-    for (const tool of ctx.tools) {
-      lazyJson(tool, "inputSchema");
-      lazyJson(tool, "annotations");
-    }
-    return hiddenTools(hook(ctx));
-  });
-}
-
-export function onUserMessage(text) {
-  const hook = hooks.onUserMessage;
-  if (hook === undefined) return;
-  guard(undefined, () => { hook(text); });
-}
-
-export function systemPromptTransform(prompt) {
-  const hook = hooks.systemPromptTransform;
-  if (hook === undefined) return prompt;
-  return guard("", () => field("systemPromptTransform", "the result", "prompt", hook(prompt)));
-}
-
-export function onPreToolCall(call) {
-  const hook = hooks.onPreToolCall;
-  if (hook === undefined) return ALLOW;
-  return guard(CLOSED, () => {
-    const id = call.id;
-    return callDecision({ id }, hook(openCall(call)));
-  });
-}
-
-export function onPostToolCall(call, result) {
-  const hook = hooks.onPostToolCall;
-  if (hook === undefined) return KEEP;
-  return guard(CLOSED, () => textDecision("onPostToolCall", hook(openCall(call), result)));
-}
-
-export function onFinalAnswer(text) {
-  const hook = hooks.onFinalAnswer;
-  if (hook === undefined) return KEEP;
-  return guard(CLOSED, () => textDecision("onFinalAnswer", hook(text)));
-}
-
-harden();

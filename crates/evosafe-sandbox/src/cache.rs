@@ -1,12 +1,13 @@
-//! The compiled provider on disk.
+//! What takes seconds to make, on disk: the compiled provider, compiled components, and
+//! components built from JavaScript.
 //!
-//! A file is a header (magic, blake3 of the rest) and wasmtime's serialised artifact. Its
-//! name is a hash of everything the artifact depends on, so a foreign file is never
-//! looked at; a damaged one fails its checksum and is built anew.
+//! A file is a header (magic, blake3 of the rest) and content. Its name is a hash of
+//! everything the content depends on, so a foreign file is never looked at; a damaged
+//! one fails its checksum and is made anew.
 
 use std::hash::{Hash, Hasher};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -16,30 +17,114 @@ use crate::surface::version;
 const MAGIC: &[u8; 16] = b"evosafe-cwasm-1\n";
 const HEADER: usize = MAGIC.len() + blake3::OUT_LEN;
 
-const PREFIX: &str = "provider-";
-const SUFFIX: &str = ".cwasm";
-/// Artifacts kept on disk, for programs of several versions in use side by side.
-const KEPT: usize = 4;
+/// Kinds of cache file.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    prefix: &'static str,
+    suffix: &'static str,
+    /// Files of this kind kept on disk.
+    kept: usize,
+}
 
-/// Name of the cache file for this engine and this version of the sandbox.
-pub fn file_name(engine: &Engine) -> String {
+/// The compiled provider; several, for programs of several versions in use side by side.
+const PROVIDER: Kind = Kind { prefix: "provider-", suffix: ".cwasm", kept: 4 };
+/// A compiled component.
+const COMPONENT: Kind = Kind { prefix: "component-", suffix: ".cwasm", kept: 16 };
+/// A component built from JavaScript, not compiled.
+const BUILT: Kind = Kind { prefix: "built-", suffix: ".wasm", kept: 32 };
+
+impl Kind {
+    fn file(self, dir: &Path, hash: blake3::Hash) -> PathBuf {
+        dir.join(format!("{}{}{}", self.prefix, &hash.to_hex()[..32], self.suffix))
+    }
+}
+
+/// The compiled provider: from `dir` if a sound copy is there, else built by `build`, and
+/// kept there.
+///
+/// # Errors
+/// When `build` fails or the result does not compile.
+pub fn provider<E: From<wasmtime::Error>>(
+    engine: &Engine,
+    dir: Option<&Path>,
+    build: impl FnOnce() -> Result<Vec<u8>, E>,
+) -> Result<Component, E> {
+    let hash = compiled_hash(engine, &[version().as_str().as_bytes()]);
+    compiled(engine, dir.map(|dir| (PROVIDER, PROVIDER.file(dir, hash))), build)
+}
+
+/// A compiled component, from `dir` if a sound copy is there, and kept there.
+///
+/// # Errors
+/// When it does not compile.
+pub fn component(engine: &Engine, dir: Option<&Path>, wasm: &[u8]) -> wasmtime::Result<Component> {
+    let hash = compiled_hash(engine, &[wasm]);
+    compiled(engine, dir.map(|dir| (COMPONENT, COMPONENT.file(dir, hash))), || Ok(wasm.to_vec()))
+}
+
+/// The component built from `wrapped`: from `dir` if a sound copy is there, else by `build`,
+/// and kept there.
+///
+/// # Errors
+/// When `build` fails.
+pub fn built<E>(
+    dir: Option<&Path>,
+    wrapped: &str,
+    build: impl FnOnce() -> Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, E> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(version().as_str().as_bytes()).update(wrapped.as_bytes());
+    let file = dir.map(|dir| BUILT.file(dir, hasher.finalize()));
+    if let Some(bytes) = file.as_deref().and_then(|file| std::fs::read(file).ok())
+        && let Some(wasm) = verified(&bytes)
+    {
+        return Ok(wasm.to_vec());
+    }
+    let wasm = build()?;
+    if let Some(file) = file {
+        write(BUILT, &file, &wasm);
+    }
+    Ok(wasm)
+}
+
+fn compiled_hash(engine: &Engine, parts: &[&[u8]]) -> blake3::Hash {
     let mut hasher = Blake3(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.0.update(version().as_str().as_bytes());
-    format!("{PREFIX}{}{SUFFIX}", &hasher.0.finalize().to_hex()[..32])
+    for part in parts {
+        hasher.0.update(part);
+    }
+    hasher.0.finalize()
+}
+
+fn compiled<E: From<wasmtime::Error>>(
+    engine: &Engine,
+    file: Option<(Kind, PathBuf)>,
+    build: impl FnOnce() -> Result<Vec<u8>, E>,
+) -> Result<Component, E> {
+    if let Some(component) = file.as_ref().and_then(|(_, file)| read(engine, file)) {
+        return Ok(component);
+    }
+    let component = Component::new(engine, build()?)?;
+    if let Some((kind, file)) = file {
+        match component.serialize() {
+            Ok(artifact) => write(kind, &file, &artifact),
+            Err(error) => tracing::warn!(%error, "compiled code cannot be serialised"),
+        }
+    }
+    Ok(component)
 }
 
 /// The component in `file`, if the file is there and sound.
-pub fn read(engine: &Engine, file: &Path) -> Option<Component> {
+fn read(engine: &Engine, file: &Path) -> Option<Component> {
     let bytes = std::fs::read(file).ok()?;
     let artifact = verified(&bytes);
     if artifact.is_none() {
-        tracing::debug!(file = %file.display(), "damaged provider cache; building anew");
+        tracing::debug!(file = %file.display(), "damaged cache; compiling anew");
     }
     match deserialize(engine, artifact?) {
         Ok(component) => Some(component),
         Err(error) => {
-            tracing::debug!(file = %file.display(), %error, "foreign provider cache; building anew");
+            tracing::debug!(file = %file.display(), %error, "foreign cache; compiling anew");
             None
         }
     }
@@ -60,39 +145,40 @@ fn deserialize(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> 
     unsafe { Component::deserialize(engine, artifact) }
 }
 
-/// Writes the artifact so that a reader sees all of it or nothing. Failure costs the
+/// Writes content so that a reader sees all of it or nothing. Failure costs the
 /// next start its time, so it is logged and no error.
-pub fn write(file: &Path, artifact: &[u8]) {
-    if let Err(error) = try_write(file, artifact) {
-        tracing::warn!(file = %file.display(), %error, "the compiled provider cannot be cached");
+fn write(kind: Kind, file: &Path, content: &[u8]) {
+    if let Err(error) = try_write(kind, file, content) {
+        tracing::warn!(file = %file.display(), %error, "what was compiled cannot be cached");
     }
 }
 
-fn try_write(file: &Path, artifact: &[u8]) -> std::io::Result<()> {
+fn try_write(kind: Kind, file: &Path, content: &[u8]) -> std::io::Result<()> {
     let dir = file.parent().unwrap_or_else(|| Path::new("."));
     std::fs::create_dir_all(dir)?;
     let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
     temporary.write_all(MAGIC)?;
-    temporary.write_all(blake3::hash(artifact).as_bytes())?;
-    temporary.write_all(artifact)?;
+    temporary.write_all(blake3::hash(content).as_bytes())?;
+    temporary.write_all(content)?;
     temporary.persist(file)?;
-    prune(dir)
+    prune(kind, dir)
 }
 
-/// Removes all but the newest artifacts: each is megabytes, and every version leaves one.
-fn prune(dir: &Path) -> std::io::Result<()> {
+/// Removes all but the newest files of a kind: each is megabytes.
+fn prune(kind: Kind, dir: &Path) -> std::io::Result<()> {
     let mut kept = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
+        if name.starts_with(kind.prefix) && name.ends_with(kind.suffix) {
             kept.push((entry.metadata()?.modified()?, entry.path()));
         }
     }
     kept.sort();
-    for (_, old) in kept.iter().rev().skip(KEPT) {
-        std::fs::remove_file(old)?;
+    for (_, old) in kept.iter().rev().skip(kind.kept) {
+        // Another process may have been here first.
+        let _ = std::fs::remove_file(old);
     }
     Ok(())
 }
@@ -118,21 +204,22 @@ mod tests {
     #[test]
     fn the_newest_are_kept_and_a_folder_that_is_none_does_no_harm() {
         let dir = tempfile::tempdir().expect("temporary folder");
-        for i in 0..KEPT + 3 {
-            write(&dir.path().join(format!("{PREFIX}{i}{SUFFIX}")), b"artifact");
+        let name = |i: usize| format!("{}{i}{}", PROVIDER.prefix, PROVIDER.suffix);
+        for i in 0..PROVIDER.kept + 3 {
+            write(PROVIDER, &dir.path().join(name(i)), b"artifact");
             std::thread::sleep(std::time::Duration::from_millis(15));
         }
-        write(&dir.path().join("other"), b"artifact");
-        assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), KEPT + 1);
-        assert!(!dir.path().join(format!("{PREFIX}0{SUFFIX}")).exists());
-        write(&dir.path().join("other/provider"), b"artifact");
+        write(COMPONENT, &dir.path().join("other"), b"artifact");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), PROVIDER.kept + 1);
+        assert!(!dir.path().join(name(0)).exists());
+        write(PROVIDER, &dir.path().join("other/provider"), b"artifact");
     }
 
     #[test]
     fn only_a_whole_file_is_verified() {
         let dir = tempfile::tempdir().expect("temporary folder");
         let file = dir.path().join("deep/provider.cwasm");
-        write(&file, b"artifact");
+        write(PROVIDER, &file, b"artifact");
         let good = std::fs::read(&file).expect("written");
         assert_eq!(verified(&good), Some(&b"artifact"[..]));
         for cut in 0..good.len() {

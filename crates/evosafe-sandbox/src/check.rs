@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use evosafe_types::{Bundle, RunContext};
 
+use crate::component::WASM_FILE;
 use crate::error::{CheckReport, Finding};
 use crate::host::{Classifier, ClassifyFuture};
 use crate::instance::Located;
@@ -27,6 +28,7 @@ impl Sandbox {
                 return CheckReport { findings: error.findings, ..CheckReport::default() };
             }
         };
+        let file = if bundle.component.is_some() { WASM_FILE } else { CODE_FILE };
         let hooks = harness.hooks().iter().map(|hook| hook_name(*hook).to_owned()).collect();
         let mut report = CheckReport { hooks, ..CheckReport::default() };
         if harness.hooks().is_empty() {
@@ -41,13 +43,13 @@ impl Sandbox {
             let second = trial(&harness, &ctx, &Classifier::Absent).await;
             if first.answers != second.answers || first.log != second.log {
                 let message = "answers differ between two runs on the same input";
-                add(&mut report, Finding::in_file(CODE_FILE, message));
+                add(&mut report, Finding::in_file(file, message));
             }
             let asks = !first.log.classify.is_empty();
-            tally(&mut report, first);
+            tally(&mut report, file, first);
             report.calls += second.calls;
             if asks {
-                tally(&mut report, trial(&harness, &ctx, &answering).await);
+                tally(&mut report, file, trial(&harness, &ctx, &answering).await);
             }
         }
         report
@@ -84,7 +86,7 @@ async fn trial(harness: &Harness, ctx: &RunContext, classifier: &Classifier) -> 
     Trial { calls, answers, log, faults }
 }
 
-fn tally(report: &mut CheckReport, trial: Trial) {
+fn tally(report: &mut CheckReport, file: &str, trial: Trial) {
     report.calls += trial.calls;
     report.log.extend(trial.log.log);
     for located in &trial.faults {
@@ -95,7 +97,7 @@ fn tally(report: &mut CheckReport, trial: Trial) {
         let fault = &located.fault;
         let message = format!("{} ({}): {}", hook_name(fault.hook), fault.kind, fault.message);
         let (line, column) = located.position.unzip();
-        add(report, Finding { file: CODE_FILE.to_owned(), line, column, message });
+        add(report, Finding { file: file.to_owned(), line, column, message });
     }
 }
 

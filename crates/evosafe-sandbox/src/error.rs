@@ -10,11 +10,11 @@ pub enum SandboxError {
     /// The WebAssembly engine refused its configuration on this machine.
     #[error("the WebAssembly engine cannot start: {0}")]
     Engine(String),
-    /// The JavaScript provider could not be built.
-    #[error("the JavaScript provider cannot be built: {0}")]
+    /// The JavaScript provider, or a component of a candidate, could not be built.
+    #[error("the JavaScript runtime cannot be built: {0}")]
     Provider(String),
-    /// A temporary folder could not be written while building the provider.
-    #[error("the JavaScript provider cannot be built: {what}: {source}")]
+    /// A temporary folder could not be written while building.
+    #[error("the JavaScript runtime cannot be built: {what}: {source}")]
     Io {
         /// What was attempted.
         what: &'static str,
@@ -22,6 +22,23 @@ pub enum SandboxError {
         #[source]
         source: std::io::Error,
     },
+}
+
+impl From<wasmtime::Error> for SandboxError {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Provider(format!("compiling: {error:#}"))
+    }
+}
+
+/// Why a bundle has no `harness.wasm`.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The bundle cannot be run at all.
+    #[error(transparent)]
+    Bundle(#[from] BuildError),
+    /// The machinery failed.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
 }
 
 /// One thing wrong with a bundle.

@@ -4,11 +4,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use evosafe_types::{ClassifyRecord, HarnessLimits};
+use serde_json::Value;
 use wasmtime::ResourceLimiter;
 
 use crate::bindings::{diagnostics, host, types};
 use crate::error::kind;
 use crate::regex::Patterns;
+use crate::surface::FAULT_LINE;
 
 /// An answer of the classifier on its way.
 pub type ClassifyFuture = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
@@ -100,8 +102,7 @@ impl types::Host for HostState {}
 
 impl diagnostics::Host for HostState {
     fn fault(&mut self, what: String, message: String, stack: String) -> wasmtime::Result<()> {
-        let kind = if what == kind::MALFORMED { kind::MALFORMED } else { kind::THROWN };
-        self.notice(kind, message, stack);
+        self.notice(reported_kind(&what), message, stack);
         Ok(())
     }
 }
@@ -142,6 +143,11 @@ impl host::Host for HostState {
     }
 
     fn log(&mut self, message: String) -> wasmtime::Result<()> {
+        if let Some(report) = message.strip_prefix(FAULT_LINE) {
+            let (kind, message, stack) = reported(report);
+            self.notice(kind, message, stack);
+            return Ok(());
+        }
         if self.log.len() >= LOG_LINES || self.log_bytes + message.len() > LOG_BYTES {
             return Ok(());
         }
@@ -149,6 +155,28 @@ impl host::Host for HostState {
         self.log.push(message);
         Ok(())
     }
+}
+
+/// The kinds of fault that a guest may report of itself.
+fn reported_kind(what: &str) -> &'static str {
+    match what {
+        kind::MALFORMED => kind::MALFORMED,
+        kind::POISONED => kind::POISONED,
+        _ => kind::THROWN,
+    }
+}
+
+/// Kind, message and stack of a fault that a component reports through its log.
+fn reported(report: &str) -> (&'static str, String, String) {
+    let report: Value = serde_json::from_str(report).unwrap_or_default();
+    let text = |key: &str, most: usize| -> String {
+        report[key].as_str().unwrap_or_default().chars().take(most).collect()
+    };
+    let message = match text("message", 1000) {
+        message if message.is_empty() => "a fault without a message".to_owned(),
+        message => message,
+    };
+    (reported_kind(&text("kind", 20)), message, text("stack", 4000))
 }
 
 impl ResourceLimiter for HostState {

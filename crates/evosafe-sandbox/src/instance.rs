@@ -1,4 +1,4 @@
-//! One live instance of the provider with a candidate loaded: accounts, faults, poison.
+//! One live instance with a candidate in it: accounts, faults, poison.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use evosafe_types::{ClassifyRecord, HarnessFault, HarnessLimits, Hook};
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{Store, Trap};
 
-use crate::bindings::Provider;
 use crate::engine::YIELD_FUEL;
 use crate::error::{fault, kind};
+use crate::guest::{Guest, Program};
 use crate::host::{Classifier, HostState, Noticed};
 use crate::sandbox::Shared;
 use crate::source::{CODE_FILE, WRAPPER_LINES};
 use crate::surface::hook_name;
+use crate::trajectory::TrajectoryLog;
 
 /// A fault and, where known, the line and column of `harness.js` behind it.
 #[derive(Debug, Clone)]
@@ -24,7 +25,7 @@ pub struct Located {
 /// The parts of a live instance that a hook call needs.
 pub struct Live {
     pub store: Store<HostState>,
-    pub provider: Provider,
+    pub guest: Guest,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -36,16 +37,19 @@ pub struct Instance {
     poisoned: bool,
     /// A hook is running. Still set when the next one comes if its future was dropped.
     running: bool,
+    /// A component of its own: `begin` makes its module ready too, and what it hands back is
+    /// its own making.
+    own: bool,
     faults: Vec<Located>,
     classify: Vec<ClassifyRecord>,
     log: Vec<String>,
 }
 
 impl Instance {
-    /// Instantiates the provider and loads `source`. A failure is a fault of `begin`.
+    /// Makes an instance ready. A failure is a fault of `begin`.
     pub async fn start(
         shared: &Shared,
-        source: &str,
+        program: &Program,
         limits: &HarnessLimits,
         classifier: Classifier,
     ) -> Self {
@@ -54,6 +58,7 @@ impl Instance {
             limits: limits.clone(),
             poisoned: false,
             running: false,
+            own: matches!(program, Program::Component(_)),
             faults: Vec::new(),
             classify: Vec::new(),
             log: Vec::new(),
@@ -67,24 +72,37 @@ impl Instance {
             .set_fuel(limits.fuel)
             .and_then(|()| store.fuel_async_yield_interval(Some(YIELD_FUEL)));
         let made = match metered {
-            Ok(()) => shared.provider.instantiate_async(&mut store).await,
+            Ok(()) => match program {
+                Program::Script(_) => {
+                    shared.provider.instantiate_async(&mut store).await.map(Guest::Provider)
+                }
+                Program::Component(own) => {
+                    own.instantiate_async(&mut store).await.map(Guest::Component)
+                }
+            },
             Err(error) => Err(error),
         };
         match made {
-            Ok(provider) => instance.live = Some(Live { store, provider, _permit: permit }),
+            Ok(guest) => instance.live = Some(Live { store, guest, _permit: permit }),
             Err(error) => {
                 let noticed = store.into_data().take_noticed();
                 instance.trapped(Hook::Begin, noticed, &error);
                 return instance;
             }
         }
-        if let Some(live) = instance.enter(Hook::Begin) {
-            let loaded = live.provider.call_load(&mut live.store, source).await;
-            if instance.leave(Hook::Begin, loaded) == Some(false) {
-                instance.refuse(Hook::Begin, kind::TRAP, "the candidate was not loaded");
-            }
+        if let Program::Script(source) = program {
+            instance.load(source).await;
         }
         instance
+    }
+
+    async fn load(&mut self, source: &str) {
+        let Some(live) = self.enter(Hook::Begin) else { return };
+        let Guest::Provider(provider) = &live.guest else { return };
+        let loaded = provider.call_load(&mut live.store, source).await;
+        if self.leave(Hook::Begin, loaded) == Some(false) {
+            self.refuse(Hook::Begin, kind::TRAP, "the candidate was not loaded");
+        }
     }
 
     /// Whether every answer is closed from here on.
@@ -102,7 +120,9 @@ impl Instance {
         if std::mem::replace(&mut self.running, true) {
             self.poisoned = true;
         }
-        let fuel = self.limits.fuel;
+        // In the provider, evaluating the module has an account of its own.
+        let accounts = if self.own && hook == Hook::Begin { 2 } else { 1 };
+        let fuel = self.limits.fuel.saturating_mul(accounts);
         let ready = !self.poisoned
             && self.live.as_mut().is_some_and(|live| live.store.set_fuel(fuel).is_ok());
         if !ready {
@@ -139,6 +159,16 @@ impl Instance {
     pub fn refuse(&mut self, hook: Hook, kind: &str, message: impl Into<String>) {
         self.record(hook, kind, message.into(), None);
         self.poison_if_stateful(hook);
+    }
+
+    /// Its records until now.
+    pub fn so_far(&self) -> TrajectoryLog {
+        let (classify, log) = match &self.live {
+            Some(live) => (&live.store.data().classify, &live.store.data().log),
+            None => (&self.classify, &self.log),
+        };
+        let faults = self.faults.iter().map(|located| located.fault.clone()).collect();
+        TrajectoryLog { classify: classify.clone(), faults, log: log.clone() }
     }
 
     /// Ends the instance and hands over its records.
@@ -182,6 +212,11 @@ impl Instance {
                 self.record(hook, kind::TRAP, message, None);
             }
             (None, Some(trap)) => self.record(hook, kind::TRAP, trap.to_string(), None),
+            // It returned a text, list or case that is none.
+            (None, None) if self.own => {
+                let message = format!("the component broke the contract: {error:#}");
+                self.record(hook, kind::MALFORMED, message, None);
+            }
             // Only the host's own machinery fails without a trap.
             (None, None) => self.record(hook, kind::SANDBOX, error.to_string(), None),
         }

@@ -8,10 +8,12 @@
 mod bindings;
 mod cache;
 mod check;
+mod component;
 mod convert;
 mod decide;
 mod engine;
 mod error;
+mod guest;
 mod host;
 mod instance;
 mod provider;
@@ -22,7 +24,8 @@ mod source;
 mod surface;
 mod trajectory;
 
-pub use error::{BuildError, CheckReport, Finding, SandboxError};
+pub use error::{BuildError, CheckReport, CompileError, Finding, SandboxError};
 pub use host::{Classifier, ClassifyFn, ClassifyFuture, NO_MODEL};
 pub use sandbox::{Harness, Sandbox, SandboxOptions};
+pub use surface::DECLARATIONS;
 pub use trajectory::{Trajectory, TrajectoryLog};

@@ -1,4 +1,5 @@
-//! The shared JavaScript provider: built in process, compiled, kept on disk.
+//! From JavaScript to components, in process: the shared provider, and a component of one
+//! candidate (design section 3).
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use wasmtime::component::Component;
 
 use crate::cache;
 use crate::error::SandboxError;
-use crate::surface::{WIT, provider_source};
+use crate::surface::{WIT, candidate_source, provider_source};
 
 /// The compiled provider: from `cache_dir` if a sound copy is there, else built (a few
 /// seconds) and kept there. Blocks.
@@ -16,38 +17,34 @@ use crate::surface::{WIT, provider_source};
 /// # Errors
 /// When the build fails. A cache that cannot be read or written is not an error.
 pub fn provider(engine: &Engine, cache_dir: Option<&Path>) -> Result<Component, SandboxError> {
-    let file = cache_dir.map(|dir| dir.join(cache::file_name(engine)));
-    if let Some(component) = file.as_deref().and_then(|file| cache::read(engine, file)) {
-        return Ok(component);
-    }
-    let wasm = build()?;
-    let component = Component::new(engine, wasm)
-        .map_err(|error| SandboxError::Provider(format!("compiling: {error:#}")))?;
-    if let Some(file) = file {
-        match component.serialize() {
-            Ok(artifact) => cache::write(&file, &artifact),
-            Err(error) => tracing::warn!(%error, "the compiled provider cannot be serialised"),
-        }
-    }
-    Ok(component)
+    cache::provider(engine, cache_dir, || build("provider", &provider_source()))
 }
 
-/// Builds the component. On a thread of its own with a runtime of its own, since the
-/// builder is async and the caller may be inside a runtime already.
-fn build() -> Result<Vec<u8>, SandboxError> {
+/// A self-contained component of one candidate; `wrapped` is what the provider's `load`
+/// would receive. Runs none of it: the module is parsed, and evaluated by each trajectory.
+/// Blocks, a second or two. The bytes differ from build to build.
+///
+/// # Errors
+/// When the build fails.
+pub fn candidate(cache_dir: Option<&Path>, wrapped: &str) -> Result<Vec<u8>, SandboxError> {
+    cache::built(cache_dir, wrapped, || build("harness", &candidate_source(wrapped)))
+}
+
+/// Builds a component of a world of the contract. On a thread of its own with a runtime of
+/// its own, since the builder is async and the caller may be inside a runtime already.
+fn build(world: &str, source: &str) -> Result<Vec<u8>, SandboxError> {
     let work = || -> Result<Vec<u8>, SandboxError> {
         let io = |what| move |source| SandboxError::Io { what, source };
         let dir = tempfile::tempdir().map_err(io("making a temporary folder"))?;
         for (name, text) in WIT {
             std::fs::write(dir.path().join(name), text).map_err(io("writing the WIT files"))?;
         }
-        let source = provider_source();
         let options = ComponentizeOpts {
             wit_path: dir.path(),
-            js_source: &source,
+            js_source: source,
             js_path: None,
             module_root: None,
-            world_name: Some("provider"),
+            world_name: Some(world),
             stub_wasi: true,
             disable_gc: false,
             runtime: Runtime::builtin(true, false),

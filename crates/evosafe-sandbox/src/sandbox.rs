@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evosafe_types::{ABI_VERSION, Bundle, ContentHash, HarnessLimits, Hook, RunContext};
+use evosafe_types::{ABI_VERSION, Bundle, ContentHash, HarnessLimits, Hook, Language, RunContext};
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::{Component, HasSelf, Linker};
 
 use crate::bindings::{Provider, ProviderPre};
+use crate::component::{WASM_FILE, compile};
 use crate::engine::{LIVE_TRAJECTORIES, MAX_MEMORY_MIB, engine};
-use crate::error::{BuildError, Finding, SandboxError};
+use crate::error::{BuildError, CompileError, Finding, SandboxError};
+use crate::guest::Program;
 use crate::host::{Classifier, HostState};
-use crate::provider::provider;
+use crate::provider::{candidate, provider};
 use crate::regex::Patterns;
-use crate::source::wrap;
-use crate::surface::version;
+use crate::source::{EMPTY, wrap};
+use crate::surface::{HOOKS, version};
 use crate::trajectory::Trajectory;
 
 /// Least memory the provider runs in, MiB.
@@ -24,7 +26,7 @@ const MIN_MEMORY_MIB: u32 = 8;
 /// How to set up a [`Sandbox`].
 #[derive(Debug, Clone, Default)]
 pub struct SandboxOptions {
-    /// Folder that keeps the compiled provider; `None` builds it each time.
+    /// Folder that keeps what was compiled; `None` compiles each time.
     pub cache_dir: Option<PathBuf>,
 }
 
@@ -38,6 +40,9 @@ pub struct Sandbox {
 pub struct Shared {
     pub engine: Engine,
     pub provider: ProviderPre<HostState>,
+    /// The provider again, as an example of what exports the contract.
+    pub reference: Component,
+    pub cache_dir: Option<PathBuf>,
     pub patterns: Arc<Patterns>,
     /// One permit a live trajectory.
     pub live: Arc<Semaphore>,
@@ -61,7 +66,10 @@ impl Sandbox {
         let provider = linked().map_err(|error| SandboxError::Provider(format!("{error:#}")))?;
         let live = Arc::new(Semaphore::new(LIVE_TRAJECTORIES as usize));
         let patterns = Arc::new(Patterns::default());
-        Ok(Self { shared: Arc::new(Shared { engine, provider, patterns, live }) })
+        let cache_dir = options.cache_dir.clone();
+        let reference = component;
+        let shared = Shared { engine, provider, reference, cache_dir, patterns, live };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Hash of everything, the bundle apart, that decides what a hook call answers: the
@@ -72,20 +80,80 @@ impl Sandbox {
     }
 
     /// Makes a bundle ready to run: parses its code, finds its hooks, checks its limits.
-    /// Cheap; runs nothing.
+    /// Runs nothing. Cheap for JavaScript; a component is compiled first, which blocks for up
+    /// to some seconds where the cache does not have it.
     ///
     /// # Errors
-    /// Everything found wrong, with line and column.
+    /// Everything found wrong, with line and column of JavaScript.
     pub fn prepare(&self, bundle: &Bundle) -> Result<Harness, BuildError> {
         let mut findings = manifest_findings(bundle);
-        let code = match bundle.code.as_deref().map(wrap) {
-            None => None,
-            Some(Ok(wrapped)) => Some(Code { source: wrapped.source, hooks: wrapped.hooks }),
-            Some(Err(error)) => {
-                findings.extend(error.findings);
-                None
+        let code = match (bundle.manifest.language, &bundle.code, &bundle.component) {
+            (Language::Javascript, None, _) => Ok(None),
+            (Language::Javascript, Some(code), _) => wrap(code).map(|wrapped| {
+                Some(Code { hooks: wrapped.hooks, program: Program::Script(wrapped.source) })
+            }),
+            (Language::Component, _, Some(wasm)) => self.component(wasm).map(Some),
+            (Language::Component, _, None) => {
+                let missing = Finding::in_file(WASM_FILE, "missing: it is the code");
+                Err(BuildError { findings: vec![missing] })
             }
         };
+        let code = code.unwrap_or_else(|error| {
+            findings.extend(error.findings);
+            None
+        });
+        self.harness(bundle, code, findings)
+    }
+
+    /// Makes a bundle ready to run by a component in place of its own code: the
+    /// `harness.wasm` that [`Self::build`] made of it, perhaps on another machine. Blocks for
+    /// some seconds where the cache does not have it compiled.
+    ///
+    /// # Errors
+    /// Everything found wrong with the component or the manifest.
+    pub fn prepare_component(&self, bundle: &Bundle, wasm: &[u8]) -> Result<Harness, BuildError> {
+        let mut findings = manifest_findings(bundle);
+        let code = self.component(wasm).map(Some).unwrap_or_else(|error| {
+            findings.extend(error.findings);
+            None
+        });
+        self.harness(bundle, code, findings)
+    }
+
+    /// The bundle's `harness.wasm`: a self-contained component that exports the contract,
+    /// imports the contract's host functions alone, and answers as the bundle does in this
+    /// sandbox. The policy stays the host's to add. Of a component bundle, its own component.
+    /// Runs nothing of the candidate. Blocks for a second or two where the cache does not have
+    /// it. The bytes differ from build to build.
+    ///
+    /// # Errors
+    /// If the bundle cannot be run, or the machinery fails.
+    pub fn build(&self, bundle: &Bundle) -> Result<Vec<u8>, CompileError> {
+        self.prepare(bundle)?;
+        if let Some(wasm) = &bundle.component {
+            return Ok(wasm.to_vec());
+        }
+        let wrapped = match bundle.code.as_deref() {
+            Some(code) => wrap(code)?.source,
+            None => EMPTY.to_owned(),
+        };
+        Ok(candidate(self.shared.cache_dir.as_deref(), &wrapped)?)
+    }
+
+    fn component(&self, wasm: &[u8]) -> Result<Code, BuildError> {
+        let Shared { engine, reference, cache_dir, .. } = &*self.shared;
+        let component = compile(engine, cache_dir.as_deref(), reference, wasm)?;
+        // What it does with each hook is its own affair.
+        let hooks = HOOKS.map(|(hook, _)| hook).to_vec();
+        Ok(Code { hooks, program: Program::Component(component) })
+    }
+
+    fn harness(
+        &self,
+        bundle: &Bundle,
+        code: Option<Code>,
+        findings: Vec<Finding>,
+    ) -> Result<Harness, BuildError> {
         if !findings.is_empty() {
             return Err(BuildError { findings });
         }
@@ -132,10 +200,11 @@ pub struct HarnessInner {
     pub shared: Arc<Shared>,
 }
 
-/// Code ready to load.
+/// Code ready to run.
 pub struct Code {
-    pub source: String,
+    /// Hooks to call; the others are the identity.
     pub hooks: Vec<Hook>,
+    pub program: Program,
 }
 
 impl Harness {

@@ -26,6 +26,9 @@ pub const CODE_FILE: &str = "harness.js";
 /// Lines that the wrapper puts before the candidate's first.
 pub const WRAPPER_LINES: u32 = 1;
 
+/// A wrapped module without hooks.
+pub const EMPTY: &str = "(function () { \"use strict\"; return { __proto__: null }; })";
+
 /// A candidate that parsed.
 #[derive(Debug, Clone)]
 pub struct Wrapped {

@@ -83,7 +83,16 @@ pub const GLOBALS: &[&str] = &[
 /// Functions of `provider.js` that candidates may call.
 pub const HOST_FUNCTIONS: [&str; 3] = ["classify", "log", "regexFindAll"];
 
-const PROVIDER: &str = include_str!("../js/provider.js");
+const PROVIDER: &str =
+    concat!(include_str!("../js/provider.js"), "\n", include_str!("../js/provider_hooks.js"));
+/// The line of the provider that a component of one candidate has otherwise.
+const DIAGNOSTICS: &str = "import diagnostics from \"evosafe:harness/diagnostics@1.0.0\";";
+/// Faults as lines of the log: the contract has no other way to tell.
+const DIAGNOSTICS_BY_LOG: &str = "const diagnostics = { fault: (kind, message, stack) => \
+     host.log(FAULT_LINE + JSON.stringify({ kind, message, stack })) };";
+/// Begins a log line that reports a fault: JSON with `kind`, `message` and `stack` follows.
+/// A test compares with `provider.js`.
+pub const FAULT_LINE: &str = "evosafe:fault ";
 const PRELUDE: &str = concat!(
     include_str!("../js/prelude.js"),
     "\n",
@@ -91,6 +100,10 @@ const PRELUDE: &str = concat!(
     "\n",
     include_str!("../js/prelude_session.js"),
 );
+/// TypeScript declarations of all that a JavaScript harness can use. Checked against the
+/// contract, the prelude and the globals by tests.
+pub const DECLARATIONS: &str = include_str!("../js/evosafe.d.ts");
+
 /// The contract, as files of one WIT package.
 pub const WIT: [(&str, &str); 2] = [
     ("harness.wit", include_str!("../wit/harness.wit")),
@@ -102,7 +115,7 @@ pub const WASMTIME_VERSION: &str = "47.0.4";
 /// Pinned in the workspace manifest; a test compares with `Cargo.lock`.
 pub const COMPONENTIZE_VERSION: &str = "0.4.5";
 /// Raised when the Rust side of the sandbox changes what a hook call answers.
-const RUNTIME_REVISION: &str = "1";
+const RUNTIME_REVISION: &str = "2";
 
 /// Top-level names of `prelude.js`.
 pub fn prelude_names() -> &'static [String] {
@@ -119,10 +132,22 @@ pub fn is_global(name: &str) -> bool {
 
 /// The module that becomes the provider component.
 pub fn provider_source() -> String {
+    module_source(PROVIDER, "null")
+}
+
+/// The module that becomes the component of one candidate; `wrapped` is what the shared
+/// provider's `load` would receive.
+pub fn candidate_source(wrapped: &str) -> String {
+    let text = serde_json::to_string(wrapped).expect("a string is JSON");
+    module_source(&PROVIDER.replacen(DIAGNOSTICS, DIAGNOSTICS_BY_LOG, 1), &text)
+}
+
+/// Both kinds have every line in the same place, so that stack traces are alike.
+fn module_source(provider: &str, candidate: &str) -> String {
     let globals = serde_json::to_string(GLOBALS).expect("a list of strings is JSON");
     let names = prelude_names().join(", ");
     format!(
-        "const GLOBALS = {globals};\nfunction prelude() {{\n{PRELUDE}\nreturn {{ {names} }};\n}}\n{PROVIDER}"
+        "const GLOBALS = {globals}; const CANDIDATE = {candidate};\nfunction prelude() {{\n{PRELUDE}\nreturn {{ {names} }};\n}}\n{provider}"
     )
 }
 
@@ -162,9 +187,29 @@ mod tests {
     }
 
     #[test]
+    fn both_kinds_of_component_are_one_source() {
+        assert_eq!(PROVIDER.matches(DIAGNOSTICS).count(), 1);
+        assert!(PROVIDER.contains(&format!("const FAULT_LINE = {FAULT_LINE:?};")));
+        let (shared, own) = (provider_source(), candidate_source("x"));
+        let differing: Vec<usize> = shared
+            .lines()
+            .zip(own.lines())
+            .enumerate()
+            .filter(|(_, (a, b))| a != b)
+            .map(|(line, _)| line)
+            .collect();
+        assert_eq!(shared.lines().count(), own.lines().count());
+        assert_eq!(differing.len(), 2, "the candidate and the diagnostics: {differing:?}");
+    }
+
+    #[test]
     fn the_prelude_has_the_decision_builders() {
         for name in ["allow", "rewrite", "redirect", "block", "keep", "replace"] {
             assert!(is_global(name), "{name}");
         }
     }
 }
+
+#[cfg(test)]
+#[path = "declarations_tests.rs"]
+mod declarations;

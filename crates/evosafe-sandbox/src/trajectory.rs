@@ -13,6 +13,7 @@ use crate::host::Classifier;
 use crate::instance::{Instance, Located};
 use crate::sandbox::HarnessInner;
 
+// A component says the same of itself (`provider.js`), for hosts that are not this one.
 /// What the victim is told when the harness failed on its call.
 const CALL_CLOSED: &str = "the safety harness failed while checking this call";
 /// What the victim is told when the harness failed on a result.
@@ -50,7 +51,7 @@ impl Trajectory {
             None => None,
             Some(code) => {
                 let limits = &harness.limits;
-                Some(Instance::start(&harness.shared, &code.source, limits, classifier).await)
+                Some(Instance::start(&harness.shared, &code.program, limits, classifier).await)
             }
         };
         let offered = ctx.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -61,8 +62,12 @@ impl Trajectory {
 
     async fn begin(&mut self, ctx: &RunContext) {
         let Some(instance) = hooked(&self.harness, &mut self.instance, Hook::Begin) else { return };
+        if instance.is_poisoned() {
+            // Starting it failed, and that is on record as a fault of `begin`.
+            return;
+        }
         let Some(live) = instance.enter(Hook::Begin) else { return };
-        let answer = live.provider.call_begin(&mut live.store, &convert::context(ctx)).await;
+        let answer = live.guest.begin(&mut live.store, &convert::context(ctx)).await;
         let Some(names) = instance.leave(Hook::Begin, answer) else { return };
         let bytes = names.iter().map(String::len).sum();
         if let Err((kind, message)) = decide::within(instance.output_limit(), bytes) {
@@ -89,7 +94,7 @@ impl Trajectory {
         let hook = Hook::SystemPrompt;
         let Some(instance) = hooked(&self.harness, &mut self.instance, hook) else { return prompt };
         let Some(live) = instance.enter(hook) else { return prompt };
-        let answer = live.provider.call_system_prompt_transform(&mut live.store, &prompt).await;
+        let answer = live.guest.system_prompt(&mut live.store, &prompt).await;
         let Some(changed) = instance.leave(hook, answer) else { return prompt };
         match decide::within(instance.output_limit(), changed.len()) {
             Ok(()) => changed,
@@ -105,7 +110,7 @@ impl Trajectory {
         let hook = Hook::UserMessage;
         let Some(instance) = hooked(&self.harness, &mut self.instance, hook) else { return };
         let Some(live) = instance.enter(hook) else { return };
-        let answer = live.provider.call_on_user_message(&mut live.store, text).await;
+        let answer = live.guest.user_message(&mut live.store, text).await;
         instance.leave(hook, answer);
     }
 
@@ -118,7 +123,7 @@ impl Trajectory {
         };
         let Some(live) = instance.enter(hook) else { return closed() };
         let given = convert::call(call);
-        let answer = live.provider.call_on_pre_tool_call(&mut live.store, &given).await;
+        let answer = live.guest.pre_tool_call(&mut live.store, &given).await;
         let Some(decision) = instance.leave(hook, answer) else { return closed() };
         let limit = instance.output_limit();
         match decide::call_decision(decision, call, &self.offered, limit) {
@@ -139,7 +144,7 @@ impl Trajectory {
         };
         let Some(live) = instance.enter(hook) else { return closed() };
         let (call, result) = (convert::call(call), convert::result(result));
-        let answer = live.provider.call_on_post_tool_call(&mut live.store, &call, &result).await;
+        let answer = live.guest.post_tool_call(&mut live.store, &call, &result).await;
         let Some(decision) = instance.leave(hook, answer) else { return closed() };
         text_answer(instance, hook, decide::text_decision(decision, instance.output_limit()))
             .unwrap_or_else(closed)
@@ -153,10 +158,16 @@ impl Trajectory {
             return TextDecision::Keep;
         };
         let Some(live) = instance.enter(hook) else { return closed() };
-        let answer = live.provider.call_on_final_answer(&mut live.store, text).await;
+        let answer = live.guest.final_answer(&mut live.store, text).await;
         let Some(decision) = instance.leave(hook, answer) else { return closed() };
         text_answer(instance, hook, decide::text_decision(decision, instance.output_limit()))
             .unwrap_or_else(closed)
+    }
+
+    /// What it has recorded until now.
+    #[must_use]
+    pub fn so_far(&self) -> TrajectoryLog {
+        self.instance.as_ref().map(Instance::so_far).unwrap_or_default()
     }
 
     /// Ends the trajectory.

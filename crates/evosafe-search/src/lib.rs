@@ -7,6 +7,7 @@ mod commit;
 mod compare;
 mod comparison;
 pub mod criticizer;
+mod deploy;
 mod designer;
 mod error;
 mod evaluate;

@@ -86,6 +86,7 @@ impl Search {
         member.failures = failures;
         member.wide = Some(wide);
         member.eligible = reasons.is_empty();
+        self.deploy(index);
         Ok(())
     }
 

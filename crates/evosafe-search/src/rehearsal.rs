@@ -54,7 +54,12 @@ impl Rehearsal {
     }
 
     /// The most promising of some drafts, given what H0 scores; of equals the first.
-    pub(crate) async fn best(&self, drafts: Vec<Proposal>, sandbox: &Sandbox) -> Option<Proposal> {
+    pub(crate) async fn best(
+        &self,
+        drafts: Vec<Proposal>,
+        sandbox: &Sandbox,
+        h0: &Score,
+    ) -> Option<Proposal> {
         let mut best: Option<(f64, Proposal)> = None;
         let only = drafts.len() == 1;
         for draft in drafts {

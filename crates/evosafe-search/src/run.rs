@@ -1,7 +1,7 @@
 //! What identifies a search, and the record of it in the archive.
 
-use evosafe_spec::{Plan, Split};
-use evosafe_types::{CandidateId, ContentHash, EvidenceInputs, EvidenceKey, RunId, TaskId};
+use evosafe_spec::{Mechanism, Plan, Split};
+use evosafe_types::{Bundle, CandidateId, ContentHash, EvidenceInputs, EvidenceKey, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -70,6 +70,17 @@ impl RunIdentity {
         let text = serde_json::to_string(self).expect("plain fields serialise");
         RunId::of(&[text.as_bytes()])
     }
+}
+
+/// Hash of everything the Designer composes from.
+pub(crate) fn library_hash(library: &[Mechanism], seeds: &[Bundle]) -> ContentHash {
+    let texts: Vec<String> = library
+        .iter()
+        .map(|m| format!("{m:?}"))
+        .chain(seeds.iter().map(|s| s.id().to_string()))
+        .collect();
+    let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    ContentHash::of(&parts)
 }
 
 /// What the archive keeps of a search.

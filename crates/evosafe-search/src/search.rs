@@ -19,10 +19,11 @@ use crate::SearchError;
 use crate::cascade::{Cascade, CascadeReport, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
+use crate::deploy::Deployments;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::rehearsal::Rehearsal;
-use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION};
+use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
 
 /// What a search is made of.
@@ -79,6 +80,7 @@ pub(crate) struct Search {
     pub(crate) watch: Stopwatch,
     pub(crate) rejected: u32,
     pub(crate) saved: u64,
+    pub(crate) deployments: Deployments,
 }
 
 /// Runs a search to its end.
@@ -168,6 +170,7 @@ impl Search {
             watch: Stopwatch::start(),
             rejected: 0,
             saved: 0,
+            deployments: Deployments::default(),
             config,
         })
     }
@@ -197,6 +200,7 @@ impl Search {
             Err(SearchError::Budget(_)) => self.champion(),
             Err(error) => return Err(error),
         };
+        self.join_deployments().await?;
         self.finish(best, reason)
     }
 
@@ -383,15 +387,4 @@ impl Search {
         self.spent.episodes = self.spent.episodes.saturating_sub(report.saved);
         self.saved += report.saved;
     }
-}
-
-/// Hash of everything the Designer composes from.
-fn library_hash(library: &[Mechanism], seeds: &[Bundle]) -> ContentHash {
-    let texts: Vec<String> = library
-        .iter()
-        .map(|m| format!("{m:?}"))
-        .chain(seeds.iter().map(|s| s.id().to_string()))
-        .collect();
-    let parts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
-    ContentHash::of(&parts)
 }

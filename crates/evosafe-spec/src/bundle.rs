@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evosafe_types::{Bundle, Manifest};
+use evosafe_types::{Bundle, Language, Manifest};
 
 use crate::error::BundleError;
 use crate::manifest::{parse_manifest, render_manifest};
@@ -16,10 +16,12 @@ pub const CODE_FILE: &str = "harness.js";
 pub const RATIONALE_FILE: &str = "RATIONALE.md";
 /// File with the manifest.
 pub const MANIFEST_FILE: &str = "bundle.toml";
-/// The derived file; outside every content id.
+/// The compiled harness: of JavaScript bundles a derived file, outside every content id;
+/// of component bundles the code itself.
 pub const WASM_FILE: &str = "harness.wasm";
 
-/// Reads the bundle in a folder. Hidden files and `harness.wasm` are not part of it.
+/// Reads the bundle in a folder. Hidden files are not part of it, nor is the `harness.wasm`
+/// of a JavaScript bundle.
 ///
 /// # Errors
 /// If the folder or one of its required files is missing, a file does not belong to a
@@ -37,7 +39,7 @@ pub fn read_bundle(dir: &Path) -> Result<Bundle, BundleError> {
     for entry in std::fs::read_dir(dir).map_err(|e| failed(dir, e))? {
         let path = entry.map_err(|e| failed(dir, e))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') || name == WASM_FILE {
+        if name.starts_with('.') {
             continue;
         }
         if !is_bundle_file(&name) {
@@ -72,7 +74,8 @@ pub fn write_bundle(bundle: &Bundle, dir: &Path) -> Result<(), BundleError> {
     Ok(())
 }
 
-/// A bundle from its files, by name. `harness.wasm` may be among them and is passed over.
+/// A bundle from its files, by name. The `harness.wasm` of a JavaScript bundle may be among
+/// them and is passed over.
 ///
 /// # Errors
 /// As [`read_bundle`].
@@ -84,17 +87,18 @@ pub fn bundle_from_files(files: &BTreeMap<String, Vec<u8>>) -> Result<Bundle, Bu
 #[must_use]
 pub fn bundle_to_files(bundle: &Bundle) -> BTreeMap<String, Vec<u8>> {
     [
-        (POLICY_FILE, bundle.policy.as_ref()),
-        (CODE_FILE, bundle.code.as_ref()),
-        (RATIONALE_FILE, Some(&bundle.rationale)),
-        (MANIFEST_FILE, Some(&bundle.manifest_text)),
+        (POLICY_FILE, bundle.policy.as_deref().map(str::as_bytes)),
+        (CODE_FILE, bundle.code.as_deref().map(str::as_bytes)),
+        (WASM_FILE, bundle.component.as_deref()),
+        (RATIONALE_FILE, Some(bundle.rationale.as_bytes())),
+        (MANIFEST_FILE, Some(bundle.manifest_text.as_bytes())),
     ]
     .into_iter()
-    .filter_map(|(name, text)| Some((name.to_owned(), text?.clone().into_bytes())))
+    .filter_map(|(name, bytes)| Some((name.to_owned(), bytes?.to_vec())))
     .collect()
 }
 
-/// A bundle with the manifest's text rendered.
+/// A JavaScript bundle with the manifest's text rendered.
 #[must_use]
 pub fn build_bundle(
     policy: Option<String>,
@@ -103,7 +107,7 @@ pub fn build_bundle(
     manifest: Manifest,
 ) -> Bundle {
     let manifest_text = render_manifest(&manifest);
-    Bundle { policy, code, rationale, manifest, manifest_text }
+    Bundle { policy, code, component: None, rationale, manifest, manifest_text }
 }
 
 fn is_bundle_file(name: &str) -> bool {
@@ -133,6 +137,19 @@ fn from_files(
         let message = "holds nothing; delete the file to have no policy";
         return Err(BundleError::Text { file: shown(POLICY_FILE), message });
     }
-    let code = text(CODE_FILE)?;
-    Ok(Bundle { policy, code, rationale: required(RATIONALE_FILE)?, manifest, manifest_text })
+    let rationale = required(RATIONALE_FILE)?;
+    let (code, component) = match manifest.language {
+        Language::Javascript => (text(CODE_FILE)?, None),
+        Language::Component => {
+            if files.contains_key(CODE_FILE) {
+                let message = "does not belong here: `language` is \"component\", so the code is \
+                               harness.wasm";
+                return Err(BundleError::Text { file: shown(CODE_FILE), message });
+            }
+            let wasm = files.get(WASM_FILE);
+            let wasm = wasm.ok_or_else(|| BundleError::MissingComponent(shown(WASM_FILE)))?;
+            (None, Some(wasm.as_slice().into()))
+        }
+    };
+    Ok(Bundle { policy, code, component, rationale, manifest, manifest_text })
 }

@@ -176,9 +176,12 @@ pub enum BundleError {
     /// A required file is missing.
     #[error("{0}: missing; every bundle has this file")]
     MissingFile(String),
+    /// The code of a component bundle is missing.
+    #[error("{0}: missing; `language` is \"component\", so this file is the code")]
+    MissingComponent(String),
     /// A file that no bundle has.
     #[error(
-        "{0}: not a file of a bundle; expected POLICY.md, harness.js, RATIONALE.md, bundle.toml (and harness.wasm, derived)"
+        "{0}: not a file of a bundle; expected POLICY.md, harness.js, harness.wasm, RATIONALE.md, bundle.toml"
     )]
     UnknownFile(String),
     /// A file is not UTF-8, or holds nothing where it must.

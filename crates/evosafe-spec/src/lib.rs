@@ -1,13 +1,15 @@
-//! Everything that people write in TOML, checked once and turned into types: domain
+//! Everything that people write in TOML or JSON, checked once and turned into types: domain
 //! specifications into plans, bundles, mechanism files. Also the division of a corpus into
 //! train and held-out, its canonical order, and the warm start that the binary carries.
 //!
 //! Unknown keys are errors everywhere: a typo would change an experiment.
 
 mod bundle;
+mod cases;
 mod compose;
 mod embedded;
 mod error;
+mod hook_calls;
 mod library;
 mod load;
 mod manifest;
@@ -25,9 +27,11 @@ pub use bundle::{
     CODE_FILE, MANIFEST_FILE, POLICY_FILE, RATIONALE_FILE, WASM_FILE, build_bundle,
     bundle_from_files, bundle_to_files, read_bundle, write_bundle,
 };
+pub use cases::{CASES_FORMAT, parse_cases};
 pub use compose::{Lineage, Part, compose, compose_uses};
 pub use error::{BundleError, FormatError, SpecError, UnknownKey};
-pub use library::{NO_DEFENCE, experiences, mechanisms, seeds};
+pub use hook_calls::parse_hook_call;
+pub use library::{NO_DEFENCE, composed, experiences, mechanisms, seeds};
 pub use load::{embedded, load, parse};
 pub use manifest::{parse_manifest, render_manifest};
 pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};

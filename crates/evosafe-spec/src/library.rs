@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use evosafe_types::Bundle;
 use include_dir::Dir;
 
-use crate::bundle::{CODE_FILE, MANIFEST_FILE, POLICY_FILE, bundle_from_files};
+use crate::bundle::{MANIFEST_FILE, bundle_from_files};
 use crate::compose::{Lineage, compose_uses};
 use crate::embedded::{WARMSTART, leaf};
 use crate::error::BundleError;
@@ -64,9 +64,16 @@ pub fn seeds() -> Result<Vec<Bundle>, BundleError> {
 }
 
 fn seed(library: &[Mechanism], files: &BTreeMap<String, Vec<u8>>) -> Result<Bundle, BundleError> {
-    let written = bundle_from_files(files)?;
-    let own_text = files.contains_key(CODE_FILE) || files.contains_key(POLICY_FILE);
-    if own_text || written.manifest.mechanisms.is_empty() {
+    composed(library, bundle_from_files(files)?)
+}
+
+/// A bundle as it runs: one that lists mechanisms and has neither code nor policy of its
+/// own is composed from them, any other is handed back as it is.
+///
+/// # Errors
+/// If the library has no mechanism of a name, or a parameter does not exist or is out of range.
+pub fn composed(library: &[Mechanism], written: Bundle) -> Result<Bundle, BundleError> {
+    if !written.is_no_defence() || written.manifest.mechanisms.is_empty() {
         return Ok(written);
     }
     let manifest = written.manifest;

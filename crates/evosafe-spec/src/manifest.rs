@@ -58,7 +58,7 @@ pub fn parse_manifest(file: &str, text: &str) -> Result<Manifest, FormatError> {
     let uses = raw.mechanism.unwrap_or_default().into_iter().enumerate();
     Ok(Manifest {
         abi: ctx.within("abi", abi, 1, ABI_VERSION)?,
-        language: ctx.word("language", &language, &[("javascript", Language::Javascript)])?,
+        language: ctx.word("language", &language, &LANGUAGES)?,
         name: ctx.name("name", ctx.need("name", raw.name)?)?,
         parents: raw.parents.unwrap_or_default(),
         origin: if origin == "seed" { Origin::Seed } else { Origin::Designer(origin) },
@@ -67,6 +67,10 @@ pub fn parse_manifest(file: &str, text: &str) -> Result<Manifest, FormatError> {
         mechanisms: uses.map(|(i, raw)| one_use(&ctx, i, raw)).collect::<Result<_, _>>()?,
     })
 }
+
+/// Languages as `bundle.toml` names them.
+const LANGUAGES: [(&str, Language); 2] =
+    [("javascript", Language::Javascript), ("component", Language::Component)];
 
 fn one_use(ctx: &Ctx<'_>, index: usize, raw: RawUse) -> Result<MechanismUse, FormatError> {
     let key = format!("mechanism.{index}.name");
@@ -86,6 +90,7 @@ fn one_use(ctx: &Ctx<'_>, index: usize, raw: RawUse) -> Result<MechanismUse, For
 pub fn render_manifest(manifest: &Manifest) -> String {
     let language = match manifest.language {
         Language::Javascript => "javascript",
+        Language::Component => "component",
     };
     let origin = match &manifest.origin {
         Origin::Seed => "seed",

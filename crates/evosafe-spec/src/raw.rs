@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::strict::fields;
 
 macro_rules! table {
-    ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Default, Deserialize)]
         #[serde(default, expecting = "a table")]

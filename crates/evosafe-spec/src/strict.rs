@@ -1,4 +1,4 @@
-//! TOML with no forgiveness: an unknown key is an error that names its path and the
+//! TOML and JSON with no forgiveness: an unknown key is an error that names its path and the
 //! closest key that exists; a wrong value is an error that names its path and line.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
@@ -16,6 +16,59 @@ pub(crate) fn parse<T: DeserializeOwned>(
     keys_of: KeysOf,
 ) -> Result<T, FormatError> {
     let document = toml::de::Deserializer::parse(text).map_err(|e| syntax(file, text, &e))?;
+    let (key, parsed) = tracked(file, document, keys_of)?;
+    parsed.map_err(|error: toml::de::Error| FormatError::Value {
+        file: file.to_owned(),
+        line: error.span().map(|span| position(text, span.start).0),
+        key,
+        message: format!("is malformed: {}", error.message()),
+    })
+}
+
+/// The same for one JSON document; `line` is where in the file it begins, from 1.
+pub(crate) fn parse_json<T: DeserializeOwned>(
+    file: &str,
+    line: usize,
+    text: &str,
+    keys_of: KeysOf,
+) -> Result<T, FormatError> {
+    let at = |error: &serde_json::Error| line + error.line().saturating_sub(1);
+    // Syntax first: a key cannot be unknown in what is no JSON.
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        let message = without_position(&error);
+        let (file, column) = (file.to_owned(), error.column().max(1));
+        return Err(FormatError::Syntax { file, line: at(&error), column, message });
+    }
+    let mut document = serde_json::Deserializer::from_str(text);
+    let (key, parsed) = tracked(file, &mut document, keys_of)?;
+    parsed.map_err(|error: serde_json::Error| FormatError::Value {
+        file: file.to_owned(),
+        line: Some(at(&error)),
+        key,
+        message: format!("is malformed: {}", without_position(&error)),
+    })
+}
+
+/// Messages of serde_json end in a position that counts from the document's first line.
+fn without_position(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(end) => message[..end].to_owned(),
+        None => message,
+    }
+}
+
+/// Deserialises and keeps track: unknown keys are the error; else the path that was reached,
+/// and what came of it.
+fn tracked<'de, T, D>(
+    file: &str,
+    document: D,
+    keys_of: KeysOf,
+) -> Result<(String, Result<T, D::Error>), FormatError>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de>,
+{
     let mut unknown = Vec::new();
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
@@ -25,12 +78,7 @@ pub(crate) fn parse<T: DeserializeOwned>(
         let keys = unknown.iter().map(|path| explain(path, keys_of)).collect();
         return Err(FormatError::UnknownKeys { file: file.to_owned(), keys });
     }
-    parsed.map_err(|error: toml::de::Error| FormatError::Value {
-        file: file.to_owned(),
-        line: error.span().map(|span| position(text, span.start).0),
-        key: dotted(&track.path()),
-        message: format!("is malformed: {}", error.message()),
-    })
+    Ok((dotted(&track.path()), parsed))
 }
 
 /// A path in the form in which all messages have it, `mechanism.0.params.level`.

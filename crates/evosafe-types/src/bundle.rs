@@ -1,6 +1,7 @@
 //! Bundles: a harness as files (design section 4).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,11 @@ pub const ABI_VERSION: u32 = 1;
 pub struct Bundle {
     /// `POLICY.md`: *P*, appended to the system prompt by the host.
     pub policy: Option<String>,
-    /// `harness.js`: *C*, the hooks.
+    /// `harness.js`: *C*, the hooks, of a JavaScript bundle.
     pub code: Option<String>,
+    /// `harness.wasm`: *C* of a bundle in another language. Absent in JavaScript bundles,
+    /// where that file is derived and no part of the bundle.
+    pub component: Option<Arc<[u8]>>,
     /// `RATIONALE.md`: hypothesis and litmus answers.
     pub rationale: String,
     /// `bundle.toml`.
@@ -51,6 +55,8 @@ pub struct Manifest {
 pub enum Language {
     /// One JavaScript module, run in the shared provider.
     Javascript,
+    /// A WebAssembly component, `harness.wasm`, made by whatever tool.
+    Component,
 }
 
 /// Who wrote a bundle.
@@ -118,12 +124,11 @@ impl Bundle {
             Some(text) => [b"+", text.as_bytes()].concat(),
             None => b"-".to_vec(),
         };
-        CandidateId::of(&[
-            &absent_or(&self.policy),
-            &absent_or(&self.code),
-            self.rationale.as_bytes(),
-            self.manifest_text.as_bytes(),
-        ])
+        let (policy, code) = (absent_or(&self.policy), absent_or(&self.code));
+        let mut parts: Vec<&[u8]> =
+            vec![&policy, &code, self.rationale.as_bytes(), self.manifest_text.as_bytes()];
+        parts.extend(self.component.as_deref());
+        CandidateId::of(&parts)
     }
 
     /// Hash of what decides behaviour alone: policy, code and limits. Two candidates
@@ -132,22 +137,26 @@ impl Bundle {
     pub fn behaviour(&self) -> ContentHash {
         let l = &self.manifest.limits;
         let limits = format!("{}/{}/{}/{}", l.fuel, l.memory_mib, l.output_bytes, l.classify_calls);
-        ContentHash::of(&[
+        let mut parts: Vec<&[u8]> = vec![
             self.policy.as_deref().unwrap_or("").as_bytes(),
             self.code.as_deref().unwrap_or("").as_bytes(),
             limits.as_bytes(),
-        ])
+        ];
+        parts.extend(self.component.as_deref());
+        ContentHash::of(&parts)
     }
 
     /// Bytes of policy and code: the size that breaks ties (design section 6).
     #[must_use]
     pub fn size(&self) -> usize {
-        self.policy.as_ref().map_or(0, String::len) + self.code.as_ref().map_or(0, String::len)
+        self.policy.as_ref().map_or(0, String::len)
+            + self.code.as_ref().map_or(0, String::len)
+            + self.component.as_ref().map_or(0, |wasm| wasm.len())
     }
 
     /// Whether this is the no-defence harness: neither policy nor code.
     #[must_use]
     pub fn is_no_defence(&self) -> bool {
-        self.policy.is_none() && self.code.is_none()
+        self.policy.is_none() && self.code.is_none() && self.component.is_none()
     }
 }

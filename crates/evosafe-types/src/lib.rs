@@ -10,6 +10,8 @@ mod decision;
 mod evaluation;
 mod event;
 mod evidence;
+mod gate_case;
+mod hook_call;
 mod id;
 mod outcome;
 mod score;
@@ -28,6 +30,8 @@ pub use evaluation::{
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};
+pub use gate_case::{Expected, GateCase, PriorCall};
+pub use hook_call::{ClassifyAnswer, HookAnswer, HookCall};
 pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};
 pub use outcome::{FaultKind, Outcome};
 pub use score::{Rate, Score};

@@ -29,6 +29,7 @@ pub fn bundle(policy: Option<&str>, code: Option<&str>) -> Bundle {
     Bundle {
         policy: policy.map(str::to_owned),
         code: code.map(str::to_owned),
+        component: None,
         rationale: String::new(),
         manifest: Manifest {
             abi: 1,

@@ -43,6 +43,8 @@ pub enum ResultKind {
     Evaluation,
     /// Whether it may win, after the wide stage.
     Promotion,
+    /// Whether its compiled form answers as it did.
+    Build,
 }
 
 impl ResultKind {
@@ -55,6 +57,7 @@ impl ResultKind {
             Self::Note => "note",
             Self::Evaluation => "evaluation",
             Self::Promotion => "promotion",
+            Self::Build => "build",
         }
     }
 }

@@ -83,6 +83,9 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
                     record.body["score"]
                 );
             }
+            ResultKind::Build => {
+                let _ = writeln!(text, "\n{}", build_text(&record.body));
+            }
             ResultKind::Stage => {}
         }
     }
@@ -166,12 +169,47 @@ pub fn export(cx: &Context<'_>, name: &str, output: &Path, run: Option<&str>) ->
     }
     evosafe_spec::write_bundle(&bundle, output)
         .with_context(|| format!("cannot export to {}", output.display()))?;
-    let text = format!(
+    let differences: Vec<_> = archive
+        .results(&id)?
+        .into_iter()
+        .filter(|record| record.kind == ResultKind::Build)
+        .filter_map(|record| record.body["differences"].as_array().cloned())
+        .flatten()
+        .collect();
+    let wasm = session::sandbox(&cx.cache, *cx.printer)?.build(&bundle)?;
+    let file = output.join(evosafe_spec::WASM_FILE);
+    std::fs::write(&file, wasm).with_context(|| format!("cannot write {}", file.display()))?;
+    let mut text = format!(
         "candidate {} is in {}\ncheck it with: evosafe harness check {}",
         id.short(),
         output.display(),
         output.display()
     );
-    cx.printer.result(&text, &json!({ "candidate": id, "output": output }))?;
-    Ok(ExitCode::SUCCESS)
+    if !differences.is_empty() {
+        let _ = write!(
+            text,
+            "\nDo not deploy harness.wasm: it did not answer as the candidate did. `evosafe show {}` \
+             names the calls",
+            id.short()
+        );
+    }
+    let sound = differences.is_empty();
+    let value = json!({ "candidate": id, "output": output, "differences": differences });
+    cx.printer.result(&text, &value)?;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What running the evidence through the compiled form gave.
+fn build_text(body: &serde_json::Value) -> String {
+    let differences = body["differences"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut text = format!(
+        "harness.wasm: {} hook calls of {} episodes run again, {} episodes differ",
+        body["hook_calls"],
+        body["episodes"],
+        differences.len()
+    );
+    for difference in differences {
+        let _ = write!(text, "\n  {}", difference.as_str().unwrap_or_default());
+    }
+    text
 }

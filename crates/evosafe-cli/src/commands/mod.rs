@@ -41,7 +41,15 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Export { candidate, output, run } => {
             inspect::export(&cx, &candidate, &output, run.as_deref())
         }
-        Command::Harness(HarnessCommand::Check { dir }) => harness::check(&cx, &dir),
+        Command::Harness(command) => match command {
+            HarnessCommand::Check { dir } => harness::check(&cx, &dir),
+            HarnessCommand::Build { dir, output } => harness::build(&cx, &dir, output),
+            HarnessCommand::Run { dir, compiled } => harness::run(&cx, &dir, compiled),
+            HarnessCommand::Test { dir, cases, compiled } => {
+                harness::test(&cx, &dir, &cases, compiled)
+            }
+            HarnessCommand::Types => harness::types(&cx),
+        },
         Command::Bridge(BridgeCommand::Setup { name, from }) => {
             bridge::setup(&cx, &name, from.as_deref())
         }

@@ -2,6 +2,8 @@
 
 mod basics;
 mod check;
+mod compiled;
+mod components;
 mod docs;
 mod hostile;
 mod machinery;

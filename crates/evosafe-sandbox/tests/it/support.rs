@@ -22,6 +22,7 @@ pub fn bundle(code: Option<&str>) -> Bundle {
     Bundle {
         policy: None,
         code: code.map(str::to_owned),
+        component: None,
         rationale: String::new(),
         manifest: Manifest {
             abi: 1,
