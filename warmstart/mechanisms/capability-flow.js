@@ -55,7 +55,7 @@ function mechanism(params, session) {
     const seen = session.evidence(claim.value, claim.kind);
     return { user: false, field: seen.exact > 0, text: seen.data > 0, urged: seen.meta + seen.plain > 0 };
   };
-  const READER = /(?:^|_)(?:shared_?with|readers?|participants?|members?|recipients?|to|cc|attendees|collaborators)$/i;
+  const READER = /(?:^|_)(?:shared_?with|readers?|participants?|members?|recipients?|to|cc|attendees|collaborators|from|sender|owner|author)$/i;
   const readersOf = (observation, record) => {
     const out = [];
     for (const l of observation.leaves) if (l.record === record && READER.test(l.key)) out.push(normalizeText(l.text));
