@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evosafe_spec::{
     Lineage, compose, compose_uses, experiences, mechanisms, parse_manifest, parse_mechanism, seeds,
