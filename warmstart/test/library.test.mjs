@@ -29,6 +29,12 @@ test('prelude: values, dates, amounts, secrets', () => {
   assert.deepEqual(prelude.extractSecrets('The passcode is 4711-A and that is all').map((s) => s.value), ['4711-a']);
 });
 
+test('prelude: an address that runs into the next sentence is still the user\'s', () => {
+  const said = (request, value) => new prelude.Session({ instruction: request, tools: [] }).userSaid(value, 'url');
+  assert.ok(said('Post it on www.our-site.example.They wait for it.', 'our-site.example'));
+  assert.ok(!said('Post it on www.our-site.example.org today.', 'our-site.example'));
+});
+
 test('prelude: structure of tool output', () => {
   const texts = (s) => prelude.resultLeaves(s).map((l) => `${l.record}.${l.key}=${l.text}`);
   assert.deepEqual(texts("- body: 'One line\n\n    two ''q'''\n  from: a@b.c\n- body: x"), ["0.body=One line\ntwo 'q'", '0.from=a@b.c', '1.body=x']);
