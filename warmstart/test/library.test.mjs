@@ -59,6 +59,12 @@ test('prelude: directives and requested kinds', () => {
   assert.equal(s('You can find it there.'), 0);
   assert.deepEqual([...prelude.requestedClasses('Please send Ann the notes, then tell me her email address.')], ['send']);
   assert.ok(prelude.requestedClasses('Could you request a refund?').has('pay'));
+  assert.ok(prelude.requestedClasses('Note the price on the card.').has('create'));
+  assert.ok(!prelude.requestedClasses('What does the note say?').has('create'));
+  assert.ok(prelude.requestedClasses('She sells 110 of them, he buys 20.').has('pay'));
+  assert.ok(!prelude.requestedClasses('He has 2 books of 300 pages.').has('reserve'));
+  assert.ok(prelude.requestedClasses('Ann gives USD 1,500.00 to Bo.').has('pay'));
+  assert.ok(prelude.requestedClasses('Change it and confirm to ann@x.example.').has('send'));
   assert.equal(prelude.toolEffect(TOOLS[0]).read, true);
   assert.ok(prelude.toolEffect(TOOLS[4]).destructive);
   assert.equal(prelude.toolEffect(tool('x1', 'Frobnicates the thing.')).read, false);
