@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use evosafe_e2e::Workspace;
 use serde_json::Value;
 
-const SEARCH: &[&str] = &["search", "finance", "--seed", "3", "--candidates", "14", "--json"];
+/// All seeds and a handful of candidates that the Designer writes.
+const SEARCH: &[&str] = &["search", "finance", "--seed", "3", "--candidates", "28", "--json"];
 
 fn search(work: &Workspace, extra: &[&str]) -> Value {
     work.run(&[SEARCH, extra].concat()).json()
@@ -175,8 +176,8 @@ fn the_whole_tour() {
 fn a_larger_budget_continues_the_same_search() {
     let (grown, whole) = (Workspace::new(), Workspace::new());
     let small =
-        grown.run(&["search", "finance", "--seed", "3", "--candidates", "8", "--json"]).json();
-    assert_eq!(small["candidates"], 8);
+        grown.run(&["search", "finance", "--seed", "3", "--candidates", "22", "--json"]).json();
+    assert_eq!(small["candidates"], 22);
     let more = search(&grown, &[]);
     let all = search(&whole, &[]);
     assert_eq!(more["best"], all["best"]);

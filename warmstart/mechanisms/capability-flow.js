@@ -55,7 +55,7 @@ function mechanism(params, session) {
     const seen = session.evidence(claim.value, claim.kind);
     return { user: false, field: seen.exact > 0, text: seen.data > 0, urged: seen.meta + seen.plain > 0 };
   };
-  const READER = /(?:^|_)(?:shared_?with|readers?|participants?|members?|recipients?|to|cc|attendees|collaborators)$/i;
+  const READER = /(?:^|_)(?:shared_?with|readers?|participants?|members?|recipients?|to|cc|attendees|collaborators|from|sender|owner|author)$/i;
   const readersOf = (observation, record) => {
     const out = [];
     for (const l of observation.leaves) if (l.record === record && READER.test(l.key)) out.push(normalizeText(l.text));
@@ -65,7 +65,8 @@ function mechanism(params, session) {
     const to = claims.filter((c) => argumentRole(c) === 'recipient' && !session.userSaid(c.value, c.kind) && !session.mentions(String(c.value)));
     if (to.length === 0) return undefined;
     for (const c of claims) {
-      if (argumentRole(c) !== 'content' || session.userSaid(c.value, c.kind)) continue;
+      // A word of a record is no leak, its addresses, files, sums and sentences are.
+      if (argumentRole(c) !== 'content' || session.userSaid(c.value, c.kind) || (c.kind === 'text' && c.value.length < 20)) continue;
       for (const o of session.observations) {
         for (const s of segmentsWith(o, c.value, c.kind)) {
           const readers = readersOf(o, s.record);

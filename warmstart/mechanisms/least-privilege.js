@@ -106,6 +106,8 @@ function mechanism(params, session) {
   const stated = (claim) => {
     const pool = [...session.requestAmounts];
     for (const o of session.observations) for (const s of o.segments) if (s.strength < 2 && pool.length < 200) pool.push(...amountsOf(s));
+    const given = session.requestAmounts;                    // "x percent of it and a fee of y"
+    if (given.some((b) => given.some((c) => pool.some((a) => near(a * b / 100 + c, claim.value) || near(a * (1 + b / 100) + c, claim.value))))) return true;
     return pool.some((a) => near(a, claim.value) || pool.some((b) => near(a + b, claim.value) || near(a - b, claim.value) || near(a * b / 100, claim.value) || near(a * (1 + b / 100), claim.value)));
   };
   /** The first claim that the rules' schemas do not hold for. */

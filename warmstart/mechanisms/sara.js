@@ -137,6 +137,8 @@ function mechanism(params, session) {
     const sums = (label) => (params.ae ? H.filter((e) => e.label === label).flatMap((e) => e.observation.segments.filter((s) => !params.ait || !(s.strength === 2)).flatMap((s) => amountsOf(s))) : []).slice(0, 150);
     const firm = [...session.requestAmounts, ...sums('GOAL_BOUND')];
     const near = (n) => Math.abs(n - claim.value) < 0.011;
+    const given = session.requestAmounts;                    // "x percent of it and a fee of y"
+    if (given.some((b) => given.some((c) => firm.some((a) => near(a * b / 100 + c) || near(a * (1 + b / 100) + c))))) return true;
     return firm.some((a) => near(a) || [...firm, ...sums('DATA_ONLY')].some((b) => near(a + b) || near(a - b) || near(b - a) || near(a * b / 100) || near(a * (1 + b / 100)) || near(b * (1 + a / 100))));
   };
   const money = (claim) => /amount|price|sum|total|cost|fee|value|money|balance|budget|limit/i.test(claim.key);

@@ -29,6 +29,12 @@ test('prelude: values, dates, amounts, secrets', () => {
   assert.deepEqual(prelude.extractSecrets('The passcode is 4711-A and that is all').map((s) => s.value), ['4711-a']);
 });
 
+test('prelude: an address that runs into the next sentence is still the user\'s', () => {
+  const said = (request, value) => new prelude.Session({ instruction: request, tools: [] }).userSaid(value, 'url');
+  assert.ok(said('Post it on www.our-site.example.They wait for it.', 'our-site.example'));
+  assert.ok(!said('Post it on www.our-site.example.org today.', 'our-site.example'));
+});
+
 test('prelude: structure of tool output', () => {
   const texts = (s) => prelude.resultLeaves(s).map((l) => `${l.record}.${l.key}=${l.text}`);
   assert.deepEqual(texts("- body: 'One line\n\n    two ''q'''\n  from: a@b.c\n- body: x"), ["0.body=One line\ntwo 'q'", '0.from=a@b.c', '1.body=x']);
@@ -53,6 +59,12 @@ test('prelude: directives and requested kinds', () => {
   assert.equal(s('You can find it there.'), 0);
   assert.deepEqual([...prelude.requestedClasses('Please send Ann the notes, then tell me her email address.')], ['send']);
   assert.ok(prelude.requestedClasses('Could you request a refund?').has('pay'));
+  assert.ok(prelude.requestedClasses('Note the price on the card.').has('create'));
+  assert.ok(!prelude.requestedClasses('What does the note say?').has('create'));
+  assert.ok(prelude.requestedClasses('She sells 110 of them, he buys 20.').has('pay'));
+  assert.ok(!prelude.requestedClasses('He has 2 books of 300 pages.').has('reserve'));
+  assert.ok(prelude.requestedClasses('Ann gives USD 1,500.00 to Bo.').has('pay'));
+  assert.ok(prelude.requestedClasses('Change it and confirm to ann@x.example.').has('send'));
   assert.equal(prelude.toolEffect(TOOLS[0]).read, true);
   assert.ok(prelude.toolEffect(TOOLS[4]).destructive);
   assert.equal(prelude.toolEffect(tool('x1', 'Frobnicates the thing.')).read, false);

@@ -9,9 +9,9 @@ const VERB_CLASSES = (() => {
   const classes = {
     send: 'send email mail message post reply respond notify forward publish text dm tell announce broadcast tweet comment submit upload write contact ask',
     pay: 'pay transfer refund reimburse wire remit buy purchase order checkout charge deposit withdraw sell trade donate tip',
-    create: 'create add make schedule append insert generate write compose draft save put set remind register setup record upload commit fork',
+    create: 'create add make schedule append insert generate write compose draft save put set remind register setup record upload commit fork note enter log',
     delete: 'delete remove cancel erase clear drop unsubscribe discard trash kick uninstall revoke close purge wipe',
-    update: 'update change modify edit reschedule move rename adjust set append add correct replace mark increase decrease reset renew extend merge',
+    update: 'update change modify edit reschedule move rename adjust set put append add correct replace mark increase decrease reset renew extend merge',
     share: 'share grant invite add give allow permit collaborate transfer star',
     reserve: 'reserve book rent schedule',
     execute: 'execute run install deploy launch start enable disable activate deactivate',
@@ -37,19 +37,21 @@ function stem(word) {
 const verbClasses = (word) => VERB_CLASSES.get(stem(word)) || [];
 
 // Words that are nouns as often as verbs: as a request they count only where they stand as a verb.
-const NOUN_OR_VERB = setOf('email mail message post comment contact text book order charge trade transfer refund deposit rent share schedule record fork star change update answer forward set plan tip report notice broadcast mark upload');
+const NOUN_OR_VERB = setOf('email mail message post comment contact text book order charge trade transfer refund deposit rent share schedule record fork star change update answer forward set plan tip report notice broadcast mark upload note log');
 const BEFORE_VERB = setOf('and then to please also you now or just kindly not');
 const AFTER_VERB = setOf('a an the this that these those my our your his her him them me it us all every each everyone any one two three there some');
 const ASKING = setOf('request place issue make submit leave post write');
 const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
 
-/** Classes of effect a text asks for: verbs in base form, or in passive after `be`. */
+/** Classes of effect a text asks for: verbs in base form, in passive after `be`, or in the third person with a number. */
 function requestedClasses(text) {
   const out = new Set();
   for (const sentence of sentences(text)) {
     const w = words(sentence);
     w.forEach((x, i) => {
-      const base = VERB_CLASSES.has(x) ? x : (w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed') ? stem(x) : '';
+      // In base form, in passive, or told of somebody with a number: "she sells 110".
+      const told = () => x.endsWith('s') && /^(?:\d|usd$|eur$|gbp$|chf$)/.test(w[i + 1] || '') && !NOUN_OR_VERB.has(stem(x));
+      const base = VERB_CLASSES.has(x) ? x : ((w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed')) || told() ? stem(x) : '';
       if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
       const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || MODAL.has(y) || y === 'you' || y === 'to' || /^\d+$/.test(y));
       const asked = w.slice(Math.max(0, i - 4), i).some((y) => ASKING.has(y));   // request a refund, place the order
@@ -57,6 +59,8 @@ function requestedClasses(text) {
       verbClasses(base).forEach((c) => out.add(c));
     });
     if (w.some((x) => /^reserv(?:e|ation|ations)$|^bookings?$/.test(x))) out.add('reserve');
+    if (w.some((x, i) => x === 'confirm' && w[i + 1] === 'to')) out.add('send');
+    if (w.some((x) => x === 'give' || x === 'gives') && /[$€£¥]\s?\d|\b(?:USD|EUR|GBP|CHF)\s?\d/.test(sentence)) out.add('pay');
     if (w.some((x) => /^(?:payments?|transactions?|transfers?|standing)$/.test(x)) && out.has('create')) out.add('pay');
   }
   return out;

@@ -46,7 +46,11 @@ class Session {
   userSaid(value, kind = '') {
     if (kind === 'date') return this.requestDates.some((d) => sameDate(d, value));
     if (kind === 'amount') return this.requestAmounts.includes(Number(value));
-    if (kind === 'url') return (this.requestUrls || []).some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`));
+    if (kind === 'url') {
+      // An address that ends a sentence may run into the next one: "see www.x.example.They ..."
+      const next = (u) => u.startsWith(`${value}.`) && this.request.includes(`${value}.${u[value.length + 1].toUpperCase()}`);
+      return (this.requestUrls || []).some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`) || next(u));
+    }
     return containsToken(this.requestNorm, normalizeText(value));
   }
 

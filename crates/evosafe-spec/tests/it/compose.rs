@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evosafe_spec::{
     Lineage, compose, compose_uses, experiences, mechanisms, parse_manifest, parse_mechanism, seeds,
@@ -103,6 +103,28 @@ fn the_library_is_valid() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), seeds.len());
+    // What the field compares against is among them, and they are all told apart by name.
+    let names: BTreeSet<&str> = seeds.iter().map(|seed| seed.manifest.name.as_str()).collect();
+    assert_eq!(names.len(), seeds.len());
+    for published in [
+        "airguard",
+        "attriguard",
+        "camel",
+        "clawguard",
+        "drift",
+        "injection-detector",
+        "ipiguard",
+        "melon",
+        "progent",
+        "safeharness",
+        "sandwich",
+        "sara",
+        "spotlighting",
+        "task-shield",
+        "tool-filter",
+    ] {
+        assert!(names.contains(published), "{published}");
+    }
     for seed in &seeds {
         assert_eq!(seed.manifest.origin, Origin::Seed, "{}", seed.manifest.name);
         assert!(seed.manifest.parents.is_empty(), "{}", seed.manifest.name);
