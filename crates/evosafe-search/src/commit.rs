@@ -1,7 +1,7 @@
 //! What a search writes to the archive as it goes.
 
 use evosafe_archive::{ResultKind, ResultRecord};
-use evosafe_types::{Bundle, CandidateId, Event};
+use evosafe_types::{Bundle, CandidateId, ContentHash, Event};
 use serde_json::json;
 
 use crate::SearchError;
@@ -58,6 +58,7 @@ impl Search {
             bundle: bundle.clone(),
             score: report.search.unwrap_or_else(|| score(&report.verdicts)),
             wide: None,
+            behaviour: behaviour(&report.verdicts),
             failures,
             searched: report.search.is_some(),
             eligible: false,
@@ -94,4 +95,12 @@ impl Search {
     pub(crate) fn save_record(&self) -> Result<(), SearchError> {
         Ok(self.config.archive.put_run(&self.run, &self.record.to_value())?)
     }
+}
+
+/// Hash of what a candidate did, task by task.
+fn behaviour(verdicts: &[Verdict]) -> ContentHash {
+    let lines: Vec<String> =
+        verdicts.iter().map(|v| format!("{} {:?}", v.task, v.outcome)).collect();
+    let parts: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+    ContentHash::of(&parts)
 }

@@ -1,11 +1,12 @@
-//! What leaves the building is checked before it does: every finalist is compiled to its
-//! `harness.wasm` in the background, and the hook calls of its evidence are run through that
+//! What leaves the building is checked before it does: every finalist (whoever is the best so
+//! far, and the runners-up at the end) is compiled to its `harness.wasm` in the background, and the hook calls of its evidence are run through that
 //! file (design section 3).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evosafe_agent::rerun;
-use evosafe_archive::ResultKind;
+use evosafe_archive::{ResultKind, ResultRecord};
 use evosafe_env::Environment;
 use evosafe_sandbox::{CompileError, Harness, Sandbox};
 use evosafe_types::{Bundle, CandidateId, Event, Language, Stage, Task};
@@ -23,12 +24,18 @@ const AT_A_TIME: usize = 1;
 /// Checks under way. Dropping it ends them.
 pub(crate) struct Deployments {
     running: JoinSet<Result<Checked, SearchError>>,
+    /// Members whose check was started.
+    begun: BTreeSet<usize>,
     permits: Arc<Semaphore>,
 }
 
 impl Default for Deployments {
     fn default() -> Self {
-        Self { running: JoinSet::new(), permits: Arc::new(Semaphore::new(AT_A_TIME)) }
+        Self {
+            running: JoinSet::new(),
+            begun: BTreeSet::new(),
+            permits: Arc::new(Semaphore::new(AT_A_TIME)),
+        }
     }
 }
 
@@ -59,12 +66,19 @@ struct Job {
 }
 
 impl Search {
-    /// Starts the check of a member that has been run wide. Harnesses without code, and
-    /// those that are components already, have nothing to compile.
-    pub(crate) fn deploy(&mut self, index: usize) {
+    /// Starts the check of a member, unless this search has made it before. Harnesses
+    /// without code, and those that are components already, have nothing to compile.
+    pub(crate) fn deploy(&mut self, index: usize) -> Result<(), SearchError> {
         let bundle = self.members[index].bundle.clone();
-        if bundle.code.is_none() || bundle.manifest.language != Language::Javascript {
-            return;
+        let compiles = bundle.code.is_some() && bundle.manifest.language == Language::Javascript;
+        if !compiles || !self.deployments.begun.insert(index) {
+            return Ok(());
+        }
+        let known = self.config.archive.results(&bundle.id())?;
+        let made =
+            |r: &ResultRecord| r.kind == ResultKind::Build && r.run.as_ref() == Some(&self.run);
+        if known.iter().any(made) {
+            return Ok(());
         }
         let wide = self.cascade.corpus.prefix(Stage::Wide);
         let tasks: Vec<Task> =
@@ -83,6 +97,7 @@ impl Search {
             let _permit = permit.map_err(|e| SearchError::Internal(e.to_string()))?;
             check(job).await
         });
+        Ok(())
     }
 
     /// Waits for all checks and enters what they found, in candidate order.

@@ -38,13 +38,24 @@ impl Search {
             }
             self.promote(next).await?;
         }
+        for finalist in self.ranked().into_iter().take(self.config.plan.cascade.finalists as usize)
+        {
+            self.deploy(finalist)?;
+        }
         Ok(self.champion())
     }
 
-    /// The best by search merit of those that were never run wide.
+    /// The best by search merit of those that were never run wide. One that did task by
+    /// task what a harness of its size or less did, which was run wide, has nothing to show.
     fn next_wide(&self) -> Option<usize> {
+        let shown = |i: usize| {
+            self.members.iter().any(|m| {
+                let twin = m.behaviour == self.members[i].behaviour;
+                twin && m.wide.is_some() && m.bundle.size() <= self.members[i].bundle.size()
+            })
+        };
         (0..self.members.len())
-            .filter(|&i| self.members[i].searched && self.members[i].wide.is_none())
+            .filter(|&i| self.members[i].searched && self.members[i].wide.is_none() && !shown(i))
             .reduce(|a, b| if self.ranks_above(b, a) { b } else { a })
     }
 
@@ -56,6 +67,7 @@ impl Search {
         self.widen(index, &verdicts)?;
         let after = self.champion();
         if after != before {
+            self.deploy(after)?;
             let best = &self.members[after];
             let points = best.wide.and_then(|s| s.points()).unwrap_or(0.0);
             let event = Event::NewBest { candidate: best.id.clone(), points };
@@ -86,7 +98,6 @@ impl Search {
         member.failures = failures;
         member.wide = Some(wide);
         member.eligible = reasons.is_empty();
-        self.deploy(index);
         Ok(())
     }
 
@@ -111,17 +122,23 @@ impl Search {
     /// The best eligible candidate by wide merit; ties go to the smaller harness. H0 if
     /// nothing is better.
     pub(crate) fn champion(&self) -> usize {
+        self.ranked().first().copied().unwrap_or(0)
+    }
+
+    /// H0 and the eligible candidates that were run wide, the best first.
+    fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
             of.wide.as_ref().and_then(|s| merit(s, self.h0_wide())).unwrap_or(f64::NEG_INFINITY)
         };
-        (1..self.members.len())
-            .filter(|&i| self.members[i].wide.is_some() && self.members[i].eligible)
-            .fold(0, |best, i| {
-                let smaller = self.members[i].bundle.size() < self.members[best].bundle.size();
-                let (ours, theirs) = (wide(i), wide(best));
-                if ours > theirs || (ours == theirs && smaller) { i } else { best }
-            })
+        let runs =
+            |&i: &usize| i == 0 || (self.members[i].wide.is_some() && self.members[i].eligible);
+        let mut ranked: Vec<usize> = (0..self.members.len()).filter(runs).collect();
+        ranked.sort_by(|&a, &b| {
+            let size = |i: usize| self.members[i].bundle.size();
+            wide(b).total_cmp(&wide(a)).then(size(a).cmp(&size(b))).then(a.cmp(&b))
+        });
+        ranked
     }
 
     fn h0_wide(&self) -> &evosafe_types::Score {

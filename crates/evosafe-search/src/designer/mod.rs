@@ -96,6 +96,8 @@ pub struct Member {
     pub score: Score,
     /// Verdict on the whole train corpus rather than the search prefix.
     pub wide: Option<Score>,
+    /// Hash of its verdicts on the tasks of its search score.
+    pub behaviour: ContentHash,
     /// Where it fails.
     pub failures: Failures,
     /// Whether it reached its search score.
