@@ -16,11 +16,11 @@ pub fn comparison_text(rows: &[ComparisonRow]) -> String {
         "{} tasks of {}: {benign} benign, {attacks} attacks\nvictim {}\n\n",
         of.split, of.environment, of.victim
     );
-    let mut table = vec![line("no defence", &of.reference, String::new(), String::new())];
+    let mut table = vec![line("no defence", &of.reference, Default::default())];
     table.extend(rows.iter().map(|row| {
-        let faults = row.evaluation.harness_faults;
-        let shown = if faults > 0 { faults.to_string() } else { String::new() };
-        line(&row.name, &row.evaluation.arm, shown, remark(row))
+        let faults = row.evaluation.harness_faults.to_string();
+        let hook = row.hook_us.map_or_else(String::new, |us| format!("{us:.0}"));
+        line(&row.name, &row.evaluation.arm, [faults, hook, costs(row)])
     }));
     text += &plain(
         &[
@@ -57,22 +57,22 @@ pub fn comparison_text(rows: &[ComparisonRow]) -> String {
     text
 }
 
-fn line(name: &str, arm: &ArmReport, faults: String, remark: String) -> Vec<String> {
+fn line(name: &str, arm: &ArmReport, rest: [String; 3]) -> Vec<String> {
     let rate = |r: Option<&RateReport>| r.map_or_else(|| "-".to_owned(), |r| percent(r.rate));
-    vec![
+    let mut line = vec![
         name.to_owned(),
         rate(Some(&arm.utility)),
         rate(arm.utility_under_attack.as_ref()),
         rate(Some(&arm.asr.all)),
         interval(arm.asr.all.wilson95),
         points(arm.score),
-        faults,
-        remark,
-    ]
+    ];
+    line.extend(rest);
+    line
 }
 
 /// The rules that cost goals, the costliest first.
-fn remark(row: &ComparisonRow) -> String {
+fn costs(row: &ComparisonRow) -> String {
     let mut rules: Vec<(&String, &u32)> = row.false_blocks.iter().collect();
     rules.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let named: Vec<String> = rules

@@ -1,12 +1,18 @@
 //! Many bundles against H0 on the same tasks: the table that a search must beat.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use evosafe_agent::rerun;
 use evosafe_types::{Bundle, ComparisonRow, SemanticStep};
 
 use crate::SearchError;
 use crate::analyzer;
+use crate::clock::Stopwatch;
 use crate::evaluate::{Bench, EvaluateConfig};
+
+/// Episodes that hook time is measured on.
+const TIMED: usize = 40;
 
 /// One row for each bundle, in the order given; H0 is the reference of each.
 ///
@@ -42,11 +48,32 @@ async fn row(bench: &Bench, bundle: &Bundle) -> Result<ComparisonRow, SearchErro
             semantic.answered += asked.iter().filter(|c| c.answer.is_ok()).count() as u64;
         }
     }
+    let hook_us = hook_time(bench, bundle).await?;
     Ok(ComparisonRow {
         name: bundle.manifest.name.clone(),
         origin: bundle.manifest.origin.clone(),
         evaluation: bench.report(&candidate, &verdicts)?,
         false_blocks: failures.blocked_by.into_iter().map(|(rule, f)| (rule, f.n)).collect(),
         semantic,
+        hook_us,
     })
+}
+
+/// Microseconds of a hook call, the share of starting the trajectory included, over some
+/// recorded episodes that are run through the hooks again. Evidence holds no times.
+async fn hook_time(bench: &Bench, bundle: &Bundle) -> Result<Option<f64>, SearchError> {
+    let (candidate, harness) = (bundle.id(), bench.prepare(bundle)?);
+    let mut calls = 0u32;
+    let mut spent = Duration::ZERO;
+    let step = (bench.ids.len() / TIMED).max(1);
+    for id in bench.ids.iter().step_by(step) {
+        let Some(evidence) = bench.evaluator.evidence(&candidate, id)? else { continue };
+        let Some(tools) = bench.tools(id) else { continue };
+        let watch = Stopwatch::start();
+        if let Ok(made) = rerun(&harness, tools, &evidence.transcript).await {
+            calls += made;
+            spent += watch.elapsed();
+        }
+    }
+    Ok((calls > 0).then(|| spent.as_secs_f64() * 1e6 / f64::from(calls)))
 }

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use evosafe_agent::{Agent, Victim};
 use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_env::Environment;
-use evosafe_sandbox::Sandbox;
+use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_stats::{Interval, clustered_wilson, mcnemar_exact, wilson};
 use evosafe_types::{
     AgreementException, AgreementReport, ArmReport, AsrReport, Bundle, CandidateId, Evaluation,
-    Event, Family, McNemarReport, Outcome, Rate, RateReport, RunId, Score, Task, TaskId,
+    Event, Family, McNemarReport, Outcome, Rate, RateReport, RunId, Score, Task, TaskId, ToolSpec,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -112,13 +112,23 @@ impl Bench {
         Ok(bench)
     }
 
+    pub(crate) fn prepare(&self, bundle: &Bundle) -> Result<Harness, SearchError> {
+        self.config.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
+            candidate: bundle.id().short().to_owned(),
+            error,
+        })
+    }
+
+    /// The tools on offer in a task.
+    pub(crate) fn tools(&self, id: &TaskId) -> Option<&[ToolSpec]> {
+        let task = self.config.tasks.iter().find(|t| t.id == *id)?;
+        self.config.environment.toolset(&task.suite)
+    }
+
     /// Runs a candidate, and says in the archive that the tasks were opened for it.
     pub(crate) async fn verdicts(&self, bundle: &Bundle) -> Result<Vec<Verdict>, SearchError> {
         let candidate = bundle.id();
-        let harness = self.config.sandbox.prepare(bundle).map_err(|error| SearchError::Build {
-            candidate: candidate.short().to_owned(),
-            error,
-        })?;
+        let harness = self.prepare(bundle)?;
         if self.config.split != "train" {
             let event = Event::HeldOutOpened {
                 candidate: candidate.clone(),

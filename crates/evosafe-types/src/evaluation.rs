@@ -147,4 +147,18 @@ pub struct ComparisonRow {
     pub false_blocks: BTreeMap<String, u32>,
     /// Its semantic step.
     pub semantic: SemanticStep,
+    /// Mean time of a hook call on this machine, in microseconds; absent if none was made.
+    pub hook_us: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_semantic_step_is_absent_only_where_it_was_wanted() {
+        assert!(!SemanticStep::default().is_absent(), "nothing was asked");
+        assert!(SemanticStep { asked: 3, answered: 0 }.is_absent());
+        assert!(!SemanticStep { asked: 3, answered: 1 }.is_absent());
+    }
 }
