@@ -11,7 +11,8 @@ const TARGET: &str = "wasm32-wasip2";
 
 /// Whether the compiler that builds the example has the target's core library.
 fn installed() -> bool {
-    let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    let asked =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
     let Ok(output) = asked else { return false };
     output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
 }
