@@ -47,7 +47,7 @@ async fn evidence_is_the_same_in_every_runtime() {
     for family in Family::ALL {
         let (tools, transcript) = episode(&shared, family).await;
         let calls = u32::try_from(recorded_calls(&tools, &transcript).len()).expect("few");
-        assert!(calls > 3 && transcript.system_prompt.ends_with("Be careful.!"));
+        assert!(calls >= 3 && transcript.system_prompt.ends_with("Be careful.!"));
         asked += transcript.classify.len();
         assert_eq!(rerun(&shared, &tools, &transcript).await, Ok(calls));
         assert_eq!(rerun(&compiled, &tools, &transcript).await, Ok(calls));
