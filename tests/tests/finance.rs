@@ -158,6 +158,15 @@ fn the_whole_tour() {
     assert_eq!(exported.code, Some(0), "{}", exported.stderr);
     let checked = work.run(&["harness", "check", "winner", "--json"]).json();
     assert_eq!(checked["candidate"], best, "what is exported is what was scored");
+    // Its compiled form went through the same hook calls, and answered alike.
+    let wasm = std::fs::read(work.path().join("winner/harness.wasm")).expect("exported");
+    assert!(wasm.starts_with(b"\0asm"));
+    let results = short["results"].as_array().expect("a list");
+    let builds: Vec<&Value> = results.iter().filter(|r| r["kind"] == "build").collect();
+    assert_eq!(builds.len(), 1, "{results:?}");
+    let body = &builds[0]["body"];
+    assert!(body["hook_calls"].as_u64() > body["episodes"].as_u64(), "{body}");
+    assert_eq!(body["differences"].as_array().map(Vec::len), Some(0), "{body}");
     assert_eq!(work.run(&["archive", "fsck"]).code, Some(0));
     assert_eq!(work.run(&["archive", "reindex"]).code, Some(0));
     assert_eq!(state(&work)["best"], best);

@@ -1,9 +1,10 @@
-//! The figures of issue "harness runtime": `cargo bench -p evosafe-sandbox`. Meaningful on an
-//! idle machine only. Prints the memory of 1,000 live trajectories first.
+//! Speed and memory of the harness runtime: `cargo bench -p evosafe-sandbox`. Meaningful on an
+//! idle machine only. Prints the memory of 1,000 live trajectories first, each kind in a
+//! process of its own: slots of the pool stay warm.
 
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use evosafe_sandbox::{Classifier, Harness, Sandbox, SandboxOptions};
 use evosafe_types::{
     Bundle, HarnessLimits, JsonMap, Language, Manifest, Origin, RunContext, ToolCall, ToolResult,
@@ -77,6 +78,9 @@ fn resident_mib() -> f64 {
     kib.unwrap_or_default() / 1024.0
 }
 
+/// Names the kind whose memory a process is to measure.
+const MEMORY_OF: &str = "EVOSAFE_BENCH_MEMORY_OF";
+
 fn memory(runtime: &Runtime, name: &str, harness: &Harness) {
     let before = resident_mib();
     let ctx = context(10);
@@ -91,10 +95,10 @@ fn memory(runtime: &Runtime, name: &str, harness: &Harness) {
     println!("memory/{name}: {:.0} MiB for 1000 live trajectories", resident_mib() - before);
 }
 
-fn runtime(c: &mut Criterion) {
+/// Every kind of harness that is measured, by name.
+fn harnesses() -> Vec<(String, Harness)> {
     let cache_dir = Some(std::env::temp_dir().join("evosafe-bench"));
     let sandbox = Sandbox::new(&SandboxOptions { cache_dir }).expect("the sandbox starts");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut harnesses = Vec::new();
     for (name, code) in [("trivial", TRIVIAL), ("reference", REFERENCE)] {
         let bundle = bundle(code);
@@ -104,9 +108,16 @@ fn runtime(c: &mut Criterion) {
         harnesses.push((format!("{name}/shared"), shared));
         harnesses.push((format!("{name}/compiled"), compiled));
     }
-    for (name, harness) in &harnesses {
-        memory(&runtime, name, harness);
-    }
+    harnesses
+}
+
+fn tokio() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime")
+}
+
+fn runtime(c: &mut Criterion) {
+    let runtime = tokio();
+    let harnesses = harnesses();
     for (name, harness) in &harnesses {
         for tools in [1, 24] {
             let ctx = context(tools);
@@ -127,4 +138,19 @@ fn runtime(c: &mut Criterion) {
 }
 
 criterion_group!(benches, runtime);
-criterion_main!(benches);
+
+fn main() {
+    if let Ok(name) = std::env::var(MEMORY_OF) {
+        let harnesses = harnesses();
+        let (_, harness) = harnesses.iter().find(|(known, _)| *known == name).expect("known");
+        memory(&tokio(), &name, harness);
+        return;
+    }
+    let this = std::env::current_exe().expect("a program knows its path");
+    for (name, _) in harnesses() {
+        let status = std::process::Command::new(&this).env(MEMORY_OF, name).status();
+        assert!(status.expect("it starts").success());
+    }
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

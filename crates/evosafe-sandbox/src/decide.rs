@@ -62,6 +62,32 @@ pub fn text_decision(decision: wit::TextDecision, limit: u32) -> Result<TextDeci
     }
 }
 
+/// Fuzzing's way in: the decision of a guest that answers case `case` with `text` as its only
+/// text, about a call of `tool` with no arguments. What a guest may hand over is no more than that.
+#[doc(hidden)]
+pub fn guest_decision(case: u8, text: &str, tool: &str) -> Result<CallDecision, String> {
+    let call = ToolCall {
+        id: "1".to_owned(),
+        server: None,
+        tool: tool.to_owned(),
+        arguments: JsonMap::new(),
+    };
+    let text = text.to_owned();
+    let given = match case % 4 {
+        0 => wit::CallDecision::Allow,
+        1 => wit::CallDecision::Rewrite(text),
+        2 => wit::CallDecision::Redirect(wit::ToolCall {
+            id: call.id.clone(),
+            server: None,
+            tool: tool.to_owned(),
+            arguments: text,
+        }),
+        _ => wit::CallDecision::Block(text),
+    };
+    let limit = 1 << 16;
+    call_decision(given, &call, &[], limit).map_err(|(kind, message)| format!("{kind}: {message}"))
+}
+
 /// Holds what a hook returns to the output limit, bytes.
 pub fn within(limit: u32, bytes: usize) -> Result<(), Refused> {
     if bytes <= limit as usize {

@@ -24,6 +24,8 @@ mod source;
 mod surface;
 mod trajectory;
 
+#[doc(hidden)]
+pub use decide::guest_decision;
 pub use error::{BuildError, CheckReport, CompileError, Finding, SandboxError};
 pub use host::{Classifier, ClassifyFn, ClassifyFuture, NO_MODEL};
 pub use sandbox::{Harness, Sandbox, SandboxOptions};

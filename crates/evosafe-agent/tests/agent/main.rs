@@ -3,4 +3,5 @@
 mod agentloop;
 mod archives;
 mod recordings;
+mod rerun;
 mod support;

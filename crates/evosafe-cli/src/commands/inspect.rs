@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use evosafe_archive::{Archive, ResultKind};
-use evosafe_types::TaskId;
+use evosafe_types::{ContentHash, TaskId};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -91,7 +91,7 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
     }
     let mut files = serde_json::Map::new();
     for (name, bytes) in evosafe_spec::bundle_to_files(&bundle) {
-        let content = String::from_utf8_lossy(&bytes).into_owned();
+        let content = readable(&bytes);
         let _ = write!(text, "\n=== {name}\n{content}");
         files.insert(name, content.into());
     }
@@ -114,7 +114,7 @@ pub fn diff(cx: &Context<'_>, a: &str, b: &str, run: Option<&str>) -> Result<Exi
     let names: std::collections::BTreeSet<&String> = a_files.keys().chain(b_files.keys()).collect();
     for name in names {
         let content = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
-            files.get(name).map(|b| String::from_utf8_lossy(b).into_owned()).unwrap_or_default()
+            files.get(name).map(|bytes| readable(bytes)).unwrap_or_default()
         };
         let (old, new) = (content(&a_files), content(&b_files));
         if old != new {
@@ -197,6 +197,14 @@ pub fn export(cx: &Context<'_>, name: &str, output: &Path, run: Option<&str>) ->
     let value = json!({ "candidate": id, "output": output, "differences": differences });
     cx.printer.result(&text, &value)?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// A file of a bundle for people; a component is no text.
+fn readable(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => format!("({} bytes, hash {})\n", bytes.len(), ContentHash::of(&[bytes]).short()),
+    }
 }
 
 /// What running the evidence through the compiled form gave.

@@ -1,8 +1,6 @@
 //! Harnesses that are components: one written by hand runs, and what is wrong with others
 //! is said.
 
-use std::sync::OnceLock;
-
 use evosafe_sandbox::{Classifier, TrajectoryLog};
 use evosafe_types::{Bundle, CallDecision, Language, TextDecision, ToolCall};
 use serde_json::json;
@@ -128,24 +126,14 @@ async fn what_it_does_wrong_is_contained() {
 
 #[test]
 fn what_does_not_fit_the_contract_is_said() {
-    static NAMES: OnceLock<Vec<&str>> = OnceLock::new();
-    let hooks =
-        NAMES.get_or_init(|| vec!["on-user-message", "on-post-tool-call", "on-final-answer"]);
-    let renamed: Vec<(String, String)> = hooks
-        .iter()
-        .map(|hook| {
-            (
-                format!("(func (export \"{hook}\") (param \"t"),
-                format!("(func (export \"my-{hook}\") (param \"t"),
-            )
-        })
-        .collect();
-    let halves: Vec<(&str, &str)> = renamed
-        .iter()
-        .filter(|(from, _)| GATE.contains(from.as_str()))
-        .map(|(a, b)| (a.as_str(), b.as_str()))
-        .collect();
-    assert_eq!(halves.len(), 2);
+    let hidden = |hook: &str| {
+        let export = format!("(func (export \"{hook}\") (param \"t");
+        let renamed = format!("(func (export \"my-{hook}\") (param \"t");
+        (export, renamed)
+    };
+    let halves = [hidden("on-user-message"), hidden("on-final-answer")];
+    let halves: Vec<(&str, &str)> =
+        halves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
     let message = refusal(&gate(&halves));
     assert_eq!(
         message,

@@ -34,6 +34,7 @@ async fn a_damaged_cache_is_rebuilt_in_silence() {
     let newest = std::fs::read_dir(kept)
         .expect("written by the shared sandbox")
         .map(|entry| entry.expect("readable"))
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("provider-"))
         .max_by_key(|entry| entry.metadata().and_then(|m| m.modified()).expect("a time"))
         .expect("one file");
     let file = dir.path().join(newest.file_name());

@@ -70,6 +70,32 @@ fn a_bundle_survives_files_and_folders() {
 }
 
 #[test]
+fn the_code_of_a_component_bundle_is_its_wasm() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut manifest = manifest();
+    manifest.language = Language::Component;
+    let mut written = build_bundle(None, None, "# wasm\n".to_owned(), manifest);
+    written.component = Some(b"\0asm".as_slice().into());
+    let out = dir.path().join("component");
+    write_bundle(&written, &out).unwrap();
+    let read = read_bundle(&out).unwrap();
+    assert_eq!((&read, read.id()), (&written, written.id()));
+    assert!(!read.is_no_defence() && read.size() == 4);
+    assert_eq!(bundle_from_files(&bundle_to_files(&written)).unwrap(), written);
+    std::fs::write(out.join("harness.wasm"), b"\0asm2").unwrap();
+    let other = read_bundle(&out).unwrap();
+    assert_ne!(other.id(), written.id());
+    assert_ne!(other.behaviour(), written.behaviour());
+    std::fs::write(out.join("harness.js"), b"").unwrap();
+    let message = read_bundle(&out).unwrap_err().to_string();
+    assert!(message.contains("harness.js: does not belong here"), "{message}");
+    std::fs::remove_file(out.join("harness.js")).unwrap();
+    std::fs::remove_file(out.join("harness.wasm")).unwrap();
+    let message = read_bundle(&out).unwrap_err().to_string();
+    assert!(message.contains("harness.wasm: missing; `language` is \"component\""), "{message}");
+}
+
+#[test]
 fn wrong_bundles_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let missing = read_bundle(&dir.path().join("nowhere")).unwrap_err().to_string();
@@ -106,6 +132,7 @@ fn wrong_manifests_name_the_key() {
     assert_eq!(parse_manifest("b", VALID).unwrap().origin, Origin::Seed);
     let cases = [
         ("[limits]\nfuel = 1", "`limits.fuel` must be from 1000000"),
+        ("language = \"wasm\"", "duplicate key"),
         ("[limits]\nfule = 1", "`limits.fule`; did you mean `fuel`?"),
         ("[[mechanism]]\nnmae = \"x\"", "`mechanism.0.nmae`; did you mean `name`?"),
         ("[[mechanism]]", "`mechanism.0.name` is missing"),

@@ -89,6 +89,32 @@ fn impossible_compositions_are_refused() {
 }
 
 #[test]
+fn a_bundle_that_only_lists_mechanisms_is_composed() {
+    let library = [parse_mechanism("counter", COUNTER).unwrap()];
+    let listed = |uses: Vec<MechanismUse>, code: Option<&str>| {
+        let mut bundle = compose(&[], &lineage()).unwrap();
+        bundle.manifest.mechanisms = uses;
+        bundle.code = code.map(str::to_owned);
+        bundle
+    };
+    let uses = |most: i64| {
+        let params = BTreeMap::from([("most".to_owned(), ParamValue::Int(most))]);
+        vec![MechanismUse { name: "counter".to_owned(), params }]
+    };
+    let composed = |bundle| evosafe_spec::composed(&library, bundle);
+    let code = composed(listed(uses(9), None)).unwrap().code.unwrap();
+    assert!(code.contains("seen > params.most") && code.contains("\"most\":9"), "{code}");
+    // Code of its own stays, and so does nothing at all.
+    let own = listed(uses(9), Some("export const begin = 1;"));
+    assert_eq!(composed(own.clone()).unwrap(), own);
+    assert!(composed(listed(Vec::new(), None)).unwrap().is_no_defence());
+    let message = composed(listed(uses(99), None)).unwrap_err().to_string();
+    assert!(message.contains("`most` must be from 3 to 20, but is 99"), "{message}");
+    let message = composed(listed([uses(3), uses(4)].concat(), None)).unwrap_err().to_string();
+    assert!(message.contains("mechanism `counter` is used twice"), "{message}");
+}
+
+#[test]
 fn the_library_is_valid() {
     let library = mechanisms().unwrap();
     for mechanism in &library {

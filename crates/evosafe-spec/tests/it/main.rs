@@ -1,6 +1,7 @@
 //! What people may write, and what they are told when it is wrong.
 
 mod bundle;
+mod cases;
 mod compose;
 mod corpus;
 mod mechanism;
