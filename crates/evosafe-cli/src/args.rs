@@ -58,6 +58,12 @@ pub enum Command {
   evosafe compare finance --victim sim:glm-5
   evosafe compare agentdojo --victim replay:runs/gpt-4o-2024-05-13 --side all --seeds provenance-ledger,tool-scope")]
     Compare(CompareArgs),
+    /// What the cascade saved, and whether it chose well.
+    #[command(subcommand)]
+    Cascade(CascadeCommand),
+    /// How often the gate errs.
+    #[command(subcommand)]
+    Gate(GateCommand),
     /// Candidates of a search, best first.
     Leaderboard(RunArgs),
     /// Who descends from whom.
@@ -243,6 +249,58 @@ pub struct CompareArgs {
     pub concurrency: Option<usize>,
     #[command(flatten)]
     pub split: SplitArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CascadeCommand {
+    /// Run the missing episodes of a search's candidates and compare what no cascade, fresh
+    /// tasks at each stage, and the nested cascade cost and choose. Exits with 1 if
+    /// the nested cascade's choice is not that of full evaluation.
+    #[command(
+        after_help = "Examples:\n  evosafe cascade audit\n  evosafe cascade audit --run 3f2a --json"
+    )]
+    Audit(AuditArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct AuditArgs {
+    /// Search, by id prefix (the latest).
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Episodes at a time. Default: one per core.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    /// Simulate the gate on the evidence of a search: false stops and missed stops.
+    #[command(after_help = "Examples:
+  evosafe gate calibrate
+  evosafe gate calibrate --gate 24 --margin 5        # would another prefix or margin do better?")]
+    Calibrate(CalibrateArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CalibrateArgs {
+    /// Search, by id prefix (the latest).
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Tasks of the gate prefix, instead of the specification's.
+    #[arg(long, value_name = "N")]
+    pub gate: Option<u32>,
+    /// Margin in points, instead of the specification's.
+    #[arg(long, value_name = "POINTS")]
+    pub margin: Option<f64>,
+    /// Confidence of the bound, instead of the specification's.
+    #[arg(long)]
+    pub confidence: Option<f64>,
+    /// Prefixes drawn for each candidate.
+    #[arg(long, default_value_t = 2000)]
+    pub draws: u32,
+    /// Seed of the draws.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 #[derive(Debug, clap::Args)]

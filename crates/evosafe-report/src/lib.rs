@@ -1,6 +1,7 @@
 //! From the archive to tables and JSON. Everything printed here can be recomputed
 //! from the archive alone (design section 8, invariant 7).
 
+mod audit;
 mod comparison;
 mod evaluation;
 mod leaderboard;
@@ -8,6 +9,7 @@ mod lineage;
 mod table;
 mod trace;
 
+pub use audit::{audit_text, calibration_text};
 pub use comparison::comparison_text;
 pub use evaluation::evaluation_text;
 pub use leaderboard::{Row, leaderboard, leaderboard_text, row};

@@ -52,6 +52,21 @@ pub struct CascadeReport {
     pub saved: u64,
 }
 
+/// When the gate of a plan stops a candidate.
+pub(crate) fn rule(plan: &CascadePlan) -> gate::GateRule {
+    gate::GateRule { margin: plan.margin, confidence: plan.confidence }
+}
+
+/// The gate's upper bound of the score difference, in points, on the tasks of both arms.
+pub(crate) fn bound(
+    plan: &CascadePlan,
+    verdicts: &[Verdict],
+    reference: &[Verdict],
+) -> Option<f64> {
+    let paired = compare::pair(verdicts, reference);
+    gate::upper_bound_exact(paired.benign, paired.malicious, plan.confidence)
+}
+
 /// Runs candidates through stages 0 to 3.
 #[derive(Clone)]
 pub struct Cascade {
@@ -105,9 +120,9 @@ impl Cascade {
                 return Ok(self.stop(report, stage, None, fault));
             }
             if stage == Stage::Gate && !self.reference.is_empty() {
-                upper_bound = self.bound(&report.verdicts);
+                upper_bound = bound(&self.corpus.plan, &report.verdicts, &self.reference);
                 if let Some(bound) = upper_bound
-                    && self.rule().stops(bound)
+                    && rule(&self.corpus.plan).stops(bound)
                 {
                     let reason = format!(
                         "confidently inferior to no defence: upper bound {bound:.1} points, margin -{:.1}",
@@ -144,15 +159,6 @@ impl Cascade {
             candidate: bundle.id().short().to_owned(),
             error,
         })
-    }
-
-    fn rule(&self) -> gate::GateRule {
-        gate::GateRule { margin: self.corpus.plan.margin, confidence: self.corpus.plan.confidence }
-    }
-
-    fn bound(&self, verdicts: &[Verdict]) -> Option<f64> {
-        let paired = compare::pair(verdicts, &self.reference);
-        gate::upper_bound_exact(paired.benign, paired.malicious, self.corpus.plan.confidence)
     }
 
     fn started(&self, candidate: &CandidateId, stage: Stage) -> Result<(), SearchError> {

@@ -1,6 +1,8 @@
 //! The search: Designer, Criticizer, Cascade, Analyzer and the loop that joins them.
 
 mod analyzer;
+mod audit;
+mod calibrate;
 mod cascade;
 mod clock;
 mod commit;
@@ -22,6 +24,8 @@ mod search;
 mod summary;
 
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
+pub use audit::{audit, audited};
+pub use calibrate::calibrate;
 pub use compare::{COVERAGE_FLOOR, Paired, pair, uncovered};
 pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};

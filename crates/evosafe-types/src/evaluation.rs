@@ -151,6 +151,72 @@ pub struct ComparisonRow {
     pub hook_us: Option<f64>,
 }
 
+/// What one way of spending episodes on a bank of candidates costs, and whom it chooses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spending {
+    /// Episodes.
+    pub episodes: u64,
+    /// Turns of the victim in them: what tokens are in proportion to where there are none.
+    pub victim_turns: u64,
+    /// Candidates stopped early.
+    pub stopped: u64,
+    /// The best of those that were not, by search merit.
+    pub choice: Option<CandidateId>,
+}
+
+/// The cascade against its alternatives; what `cascade audit --json` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// Candidates of the bank, H0 left out.
+    pub candidates: u64,
+    /// Every candidate on the whole search prefix.
+    pub none: Spending,
+    /// Fresh tasks at each stage, the same gate; absent if the train side has too few.
+    pub staged: Option<Spending>,
+    /// Each stage extends the one before: what a search does.
+    pub nested: Spending,
+}
+
+/// How often the gate stops one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationRow {
+    /// The candidate.
+    pub candidate: CandidateId,
+    /// Its tasks that prefixes are drawn from.
+    pub tasks: u64,
+    /// Its score less H0's on them, in points.
+    pub difference: f64,
+    /// Whether that is below minus the margin, so that stopping is right.
+    pub inferior: bool,
+    /// Share of drawn prefixes on which the gate stops it.
+    pub stops: RateReport,
+    /// The same as a count.
+    pub stopped: u32,
+}
+
+/// Errors of the gate by simulation; what `gate calibrate --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationReport {
+    /// Benign tasks of the gate prefix.
+    pub benign: u64,
+    /// Malicious tasks of the gate prefix.
+    pub malicious: u64,
+    /// Margin, in points.
+    pub margin: f64,
+    /// Confidence of the bound.
+    pub confidence: f64,
+    /// Prefixes drawn for each candidate.
+    pub draws: u32,
+    /// A/A: H0 against itself with luck of its own. Every stop is false.
+    pub same: RateReport,
+    /// A/B: stops of candidates that are not inferior.
+    pub false_stops: RateReport,
+    /// A/B: passes of candidates that are.
+    pub missed_stops: RateReport,
+    /// By candidate.
+    pub rows: Vec<CalibrationRow>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

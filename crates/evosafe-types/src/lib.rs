@@ -25,8 +25,8 @@ pub use bundle::{
 };
 pub use decision::{CallDecision, TextDecision};
 pub use evaluation::{
-    AgreementException, AgreementReport, ArmReport, AsrReport, ComparisonRow, Evaluation,
-    McNemarReport, RateReport, SemanticStep,
+    AgreementException, AgreementReport, ArmReport, AsrReport, AuditReport, CalibrationReport,
+    CalibrationRow, ComparisonRow, Evaluation, McNemarReport, RateReport, SemanticStep, Spending,
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};

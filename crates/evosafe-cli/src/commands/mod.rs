@@ -2,6 +2,7 @@
 
 mod archive;
 mod bridge;
+mod cascade;
 mod compare;
 mod doctor;
 mod evaluate;
@@ -13,7 +14,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::args::{ArchiveCommand, Args, BridgeCommand, Command, HarnessCommand};
+use crate::args::{
+    ArchiveCommand, Args, BridgeCommand, CascadeCommand, Command, GateCommand, HarnessCommand,
+};
 use crate::paths;
 use crate::print::Printer;
 
@@ -31,6 +34,8 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Search(args) => search::run(&cx, &args),
         Command::Evaluate(args) => evaluate::run(&cx, &args),
         Command::Compare(args) => compare::run(&cx, &args),
+        Command::Cascade(CascadeCommand::Audit(args)) => cascade::audit(&cx, &args),
+        Command::Gate(GateCommand::Calibrate(args)) => cascade::calibrate(&cx, &args),
         Command::Leaderboard(args) => inspect::leaderboard(&cx, args.run.as_deref()),
         Command::Lineage(args) => inspect::lineage(&cx, args.run.as_deref()),
         Command::Show(args) => inspect::show(&cx, &args.candidate, args.run.as_deref()),

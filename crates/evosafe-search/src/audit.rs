@@ -1,0 +1,153 @@
+//! What the cascade saved and whether it chose well: the candidates of a finished search as a
+//! fixed bank, evaluated in full, and the three ways of spending episodes on them compared
+//! (paper section 4.4).
+
+use evosafe_spec::CascadePlan;
+use evosafe_types::{AuditReport, Bundle, CandidateId, Spending, TaskId};
+
+use crate::SearchError;
+use crate::cascade::{bound, rule};
+use crate::designer::merit;
+use crate::evaluate::{Bench, EvaluateConfig};
+use crate::evaluator::{Verdict, score};
+
+/// The stages of one way of spending: tasks from, tasks to (a window of the order).
+struct Window {
+    smoke: std::ops::Range<usize>,
+    gate: std::ops::Range<usize>,
+    search: std::ops::Range<usize>,
+}
+
+/// How a candidate of the bank fares under one way of spending.
+struct Fate {
+    episodes: u64,
+    turns: u64,
+    stopped: bool,
+    merit: f64,
+}
+
+/// Tasks that an audit needs at the front of the canonical order: the staged way takes fresh
+/// ones at each stage.
+#[must_use]
+pub fn audited(order: &[TaskId], plan: &CascadePlan) -> usize {
+    let (smoke, gate, search) = sizes(plan);
+    order.len().min(smoke + gate + search)
+}
+
+/// Runs what is missing of the bank and compares.
+///
+/// `config` holds the first [`audited`] tasks; `bank` the candidates in order, H0 left out.
+///
+/// # Errors
+/// If the user interrupts or the archive fails.
+pub async fn audit(
+    config: EvaluateConfig,
+    order: &[TaskId],
+    plan: &CascadePlan,
+    bank: &[Bundle],
+) -> Result<AuditReport, SearchError> {
+    let archive = std::sync::Arc::clone(&config.archive);
+    let report = run(config, order, plan, bank).await;
+    archive.flush()?;
+    report
+}
+
+async fn run(
+    config: EvaluateConfig,
+    order: &[TaskId],
+    plan: &CascadePlan,
+    bank: &[Bundle],
+) -> Result<AuditReport, SearchError> {
+    let (smoke, gate, search) = sizes(plan);
+    let bench = Bench::open(config).await?;
+    let by_order = |verdicts: &[Verdict]| -> Vec<Verdict> {
+        let of = |id: &TaskId| verdicts.iter().find(|v| v.task == *id).cloned();
+        order.iter().filter_map(of).collect()
+    };
+    let reference = by_order(&bench.reference);
+    let nested = Window { smoke: 0..smoke, gate: 0..gate, search: 0..search };
+    let fresh = Window {
+        smoke: 0..smoke,
+        gate: smoke..smoke + gate,
+        search: smoke + gate..smoke + gate + search,
+    };
+    let staged_fits = reference.len() >= fresh.search.end;
+    let mut fates: [Vec<(CandidateId, Fate)>; 3] = Default::default();
+    for bundle in bank {
+        let id = bundle.id();
+        // What does not build never costs an episode, whichever way they are spent.
+        let Ok(harness) = bench.prepare(bundle) else { continue };
+        let verdicts = by_order(&bench.evaluator.verdicts(&id, &harness, &bench.ids).await?);
+        let mut seen = Vec::new();
+        for verdict in &verdicts {
+            let evidence = bench.evaluator.evidence(&id, &verdict.task)?;
+            seen.push(evidence.map(|e| (e.cost.victim_turns, e.transcript.faults.len())));
+        }
+        let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
+        let fate = |window: &Window, gated: bool| {
+            fate(window, gated.then_some(plan), &verdicts, &reference, &seen)
+        };
+        fates[0].push((id.clone(), fate(&nested, false)));
+        if staged_fits {
+            fates[1].push((id.clone(), fate(&fresh, true)));
+        }
+        fates[2].push((id, fate(&nested, true)));
+    }
+    let [none, staged, nested] = fates.map(|fates| spending(&fates));
+    Ok(AuditReport {
+        candidates: bank.len() as u64,
+        none,
+        staged: staged_fits.then_some(staged),
+        nested,
+    })
+}
+
+fn sizes(plan: &CascadePlan) -> (usize, usize, usize) {
+    (plan.smoke as usize, plan.gate as usize, plan.search as usize)
+}
+
+/// With a plan: through the stages; without: the search window and nothing else.
+fn fate(
+    window: &Window,
+    gated: Option<&CascadePlan>,
+    verdicts: &[Verdict],
+    reference: &[Verdict],
+    seen: &dyn Fn(usize) -> (u32, usize),
+) -> Fate {
+    let cut = |range: &std::ops::Range<usize>, of: &[Verdict]| -> Vec<Verdict> {
+        of.get(range.start..range.end.min(of.len())).unwrap_or_default().to_vec()
+    };
+    let (mut run, mut stopped) = (std::collections::BTreeSet::new(), false);
+    if let Some(plan) = gated {
+        run.extend(window.smoke.clone());
+        stopped = window.smoke.clone().any(|at| seen(at).1 > 0);
+        if !stopped {
+            run.extend(window.gate.clone());
+            let (ours, theirs) = (cut(&window.gate, verdicts), cut(&window.gate, reference));
+            stopped = bound(plan, &ours, &theirs).is_some_and(|b| rule(plan).stops(b));
+        }
+    }
+    let searched = cut(&window.search, verdicts);
+    if !stopped {
+        run.extend(window.search.clone());
+    }
+    let h0 = score(&cut(&window.search, reference));
+    let merit = merit(&score(&searched), &h0).filter(|_| !stopped);
+    Fate {
+        episodes: run.len() as u64,
+        turns: run.iter().map(|&at| u64::from(seen(at).0)).sum(),
+        stopped,
+        merit: merit.unwrap_or(f64::NEG_INFINITY),
+    }
+}
+
+fn spending(fates: &[(CandidateId, Fate)]) -> Spending {
+    // Of equals the first, as for candidates that came in this order.
+    let best = fates.iter().reduce(|a, b| if b.1.merit > a.1.merit { b } else { a });
+    Spending {
+        episodes: fates.iter().map(|(_, f)| f.episodes).sum(),
+        victim_turns: fates.iter().map(|(_, f)| f.turns).sum(),
+        stopped: fates.iter().filter(|(_, f)| f.stopped).count() as u64,
+        choice: best.filter(|(_, f)| f.merit.is_finite()).map(|(id, _)| id.clone()),
+    }
+}
