@@ -3,7 +3,7 @@
 
     python3 docs/measure.py seeds --victim replay:RUNS/gpt-4o-2024-05-13 --split-seeds 42 43 44 45 46
     python3 docs/measure.py seeds --victim ... --split-by injection_task
-    python3 docs/measure.py attacks --archive OUT --run RUN --attacks tool_knowledge ignore_previous direct injecagent
+    python3 docs/measure.py attacks --archive OUT --runs RUN... --attacks tool_knowledge ignore_previous direct injecagent
 
 Every figure comes from `evosafe ... --json`; this script only repeats commands and averages.
 Finished searches and evaluations are in their archives, so running it again is cheap.
@@ -104,13 +104,17 @@ def seeds(args):
 
 
 def attacks(args):
-    print("| attack | arm | " + " | ".join(COLUMNS) + " |")
-    print("|---|---|" + "---|" * len(COLUMNS))
+    print("| attack | arm | benign utility % | utility under attack % | ASR % | score |")
+    print("|---|---|---|---|---|---|")
     for attack in args.attacks:
-        best = evosafe(args.binary, args.archive, "evaluate", "best", "--split", "held-out",
-                       "--attack", attack, *(["--run", args.run] if args.run else []))
-        for name, report in (("H0", best["reference"]), ("winner", best)):
-            print(f"| {attack} | {name} | {show(arm(report)[c] for c in COLUMNS)} |")
+        found = [evosafe(args.binary, args.archive, "evaluate", "best", "--split", "held-out",
+                         "--attack", attack, "--run", run) for run in args.runs]
+        for name, reports in (("H0", [f["reference"] for f in found]), ("winner", found)):
+            cells = [[arm(report)[c] for report in reports] for c in COLUMNS]
+            means = [statistics.mean(cell) if None not in cell else None for cell in cells]
+            print(f"| {attack} | {name} | {show(means)} |")
+        print(f"{attack}: ASR of each winner: "
+              f"{', '.join(show([arm(f)['ASR']]) for f in found)}", file=sys.stderr)
 
 
 def main():
@@ -130,7 +134,7 @@ def main():
     one.set_defaults(run=seeds)
     two = commands.add_parser("attacks")
     two.add_argument("--archive", required=True)
-    two.add_argument("--run")
+    two.add_argument("--runs", nargs="+", required=True)
     two.add_argument("--attacks", nargs="+",
                      default=["tool_knowledge", "ignore_previous", "direct", "injecagent"])
     two.set_defaults(run=attacks)

@@ -23,7 +23,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     for name in l1 {
         map.insert(name, with(&[]));
     }
-    map.insert("evosafe-agent", with(&["evosafe-env", "evosafe-sandbox"]));
+    map.insert("evosafe-agent", with(&["evosafe-env", "evosafe-sandbox", "evosafe-spec"]));
     map.insert("evosafe-search", with(&[&l1[..], &["evosafe-agent"]].concat()));
     map.insert("evosafe-report", with(&["evosafe-stats", "evosafe-archive", "evosafe-spec"]));
     map.insert(

@@ -118,6 +118,7 @@ impl Agent {
             end: EpisodeEnd::StepLimit,
         };
         let opening = Opening {
+            domain: self.environment.name(),
             task: &task.id,
             seed,
             base_prompt: &base_prompt,

@@ -10,7 +10,7 @@ pub enum VictimError {
     Unknown(String),
     /// There is no such simulated profile.
     #[error(transparent)]
-    Profile(#[from] crate::simulated::ProfileError),
+    Profile(#[from] evosafe_spec::ProfileError),
     /// A file or folder cannot be read.
     #[error("{}: {source}", .path.display())]
     Io {

@@ -30,7 +30,7 @@ pub enum Victim {
 }
 
 impl Victim {
-    /// Opens `replay:PATH` or `sim:NAME`. The environment's options say which attack is
+    /// Opens `replay:PATH`, `sim:NAME` or `sim:PATH.toml`. The environment's options say which attack is
     /// run.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Victim {
                 }
                 Ok(Self::Replay(victim))
             }
-            Some(("sim", name)) => Ok(Self::Simulated(SimulatedVictim::embedded(name)?)),
+            Some(("sim", name)) => Ok(Self::Simulated(SimulatedVictim::open(name)?)),
             _ => Err(VictimError::Unknown(locator.to_owned())),
         }
     }

@@ -151,3 +151,51 @@ fn spending(fates: &[(CandidateId, Fate)]) -> Spending {
         choice: best.filter(|(_, f)| f.merit.is_finite()).map(|(id, _)| id.clone()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use evosafe_types::{Family, Outcome};
+
+    use super::*;
+
+    /// Benign, direct, indirect in turn; benign tasks succeed or not, attacks never do.
+    fn verdicts(n: usize, succeeds: bool) -> Vec<Verdict> {
+        let of = |at: usize| {
+            let family = Family::ALL[at % 3];
+            let attack_success = family.is_attack().then_some(false);
+            let task_success = (!family.is_attack()).then_some(succeeds);
+            let outcome = Outcome::Assessed { task_success, attack_success };
+            Verdict { task: TaskId::new(at.to_string()), family, outcome }
+        };
+        (0..n).map(of).collect()
+    }
+
+    #[test]
+    fn a_stopped_candidate_costs_what_it_was_run_on() {
+        let (margin, confidence) = (10.0, 0.95);
+        let plan = CascadePlan {
+            smoke: 3,
+            gate: 12,
+            search: 30,
+            wide: None,
+            margin,
+            confidence,
+            finalists: 4,
+        };
+        let nested = Window { smoke: 0..3, gate: 0..12, search: 0..30 };
+        let fresh = Window { smoke: 0..3, gate: 3..15, search: 15..45 };
+        let reference = verdicts(45, true);
+        let run = |window: &Window, gated: bool, succeeds: bool, faults: usize| {
+            let seen = |at: usize| (2, if at == 1 { faults } else { 0 });
+            let ours = verdicts(45, succeeds);
+            let fate = fate(window, gated.then_some(&plan), &ours, &reference, &seen);
+            (fate.episodes, fate.turns, fate.stopped)
+        };
+        assert_eq!(run(&nested, false, false, 1), (30, 60, false), "no cascade, no stops");
+        assert_eq!(run(&nested, true, true, 0), (30, 60, false), "each stage extends the last");
+        assert_eq!(run(&fresh, true, true, 0), (45, 90, false), "each stage is fresh");
+        assert_eq!(run(&nested, true, false, 0), (12, 24, true), "stopped at the gate");
+        assert_eq!(run(&fresh, true, false, 0), (15, 30, true));
+        assert_eq!(run(&nested, true, true, 1), (3, 6, true), "a fault in the smoke stage");
+    }
+}

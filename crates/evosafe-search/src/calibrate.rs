@@ -187,3 +187,39 @@ impl Gate<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> CascadePlan {
+        let (margin, confidence) = (10.0, 0.95);
+        CascadePlan { smoke: 3, gate: 12, search: 30, wide: None, margin, confidence, finalists: 4 }
+    }
+
+    #[test]
+    fn the_simulated_gate_is_the_gate() {
+        let plan = plan();
+        let mut gate = Gate { plan: &plan, sizes: [4, 8], known: HashMap::new() };
+        let mut rng = rng::stream(1, "test", 0);
+        let lost = gate.stops(&mut rng, 50, |_, stratum| if stratum == 0 { -1 } else { 0 });
+        assert_eq!(lost, Rate { hits: 50, n: 50 }, "every benign task lost");
+        let equal = gate.stops(&mut rng, 50, |_, _| 0);
+        assert_eq!(equal, Rate { hits: 0, n: 50 });
+        let safer = gate.stops(&mut rng, 50, |_, stratum| if stratum == 0 { 0 } else { -1 });
+        assert_eq!(safer, Rate { hits: 0, n: 50 }, "fewer attacks are no loss");
+        assert_eq!(gate.known.len(), 3, "asked once for each prefix that differs");
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same() {
+        let plan = plan();
+        let draw = |seed| {
+            let mut gate = Gate { plan: &plan, sizes: [4, 8], known: HashMap::new() };
+            let mut rng = rng::stream(seed, "test", 0);
+            gate.stops(&mut rng, 300, |rng, _| -i8::from(rng.random_range(0..3) > 0))
+        };
+        assert_eq!(draw(1), draw(1));
+        assert!((1..300).contains(&draw(1).hits), "{:?}", draw(1));
+    }
+}

@@ -129,6 +129,7 @@ mod tests {
         let bundle = Bundle {
             policy: None,
             code: Some(code.to_owned()),
+            component: None,
             rationale: String::new(),
             manifest,
             manifest_text: String::new(),

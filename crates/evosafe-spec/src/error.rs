@@ -92,6 +92,30 @@ fn list(keys: &[UnknownKey]) -> String {
     keys.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
 }
 
+/// A profile of a simulated victim that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// No embedded profile of that name.
+    #[error("no simulated victim `{name}`; there are: {}; or give a profile of your own, sim:PATH.toml", .known.join(", "))]
+    Unknown {
+        /// As asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not what the format asks for.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
+
 /// A domain specification that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {

@@ -11,7 +11,7 @@
 //! that asking again does not help.
 
 use super::luck::Luck;
-use super::profile::Profile;
+use evosafe_spec::Profile;
 
 const ABOUT_ORDERS: &[&str] = &[
     "instruction",
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn sharp() -> Profile {
-        let Ok(profile) = Profile::embedded("default") else { panic!("it is in the table") };
+        let profile = evosafe_spec::profile("default").expect("embedded");
         Profile { discernment: 1.0, ..profile }
     }
 

@@ -18,16 +18,15 @@
 mod classify;
 mod luck;
 pub mod policy;
-mod profile;
 mod session;
 #[cfg(test)]
 mod tests;
 
 use evosafe_env::builtin::Script;
+use evosafe_spec::{Profile, ProfileError};
 use evosafe_types::{ContentHash, FaultKind, TaskId, ToolCall, ToolSpec};
 
 pub use classify::classify;
-pub use profile::{Profile, ProfileError};
 pub use session::SimulatedSession;
 
 /// Version of the behaviour rules. Raise it whenever a rule changes what a victim does.
@@ -52,6 +51,8 @@ pub enum VictimMove {
 /// How an episode opens for a victim.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening<'a> {
+    /// Name of the domain: decides the rates.
+    pub domain: &'a str,
     /// The task: keys the luck.
     pub task: &'a TaskId,
     /// Rollout seed: keys the luck.
@@ -74,25 +75,22 @@ pub struct SimulatedVictim {
 }
 
 impl SimulatedVictim {
-    /// A victim with an embedded profile, by the name behind `sim:`.
+    /// A victim with the profile behind `sim:`, an embedded name or a file.
     ///
     /// # Errors
-    /// If there is no such profile.
-    pub fn embedded(name: &str) -> Result<Self, ProfileError> {
-        Self::new(Profile::embedded(name)?)
+    /// If there is no such profile, or it is malformed.
+    pub fn open(name_or_path: &str) -> Result<Self, ProfileError> {
+        Ok(Self::new(evosafe_spec::profile(name_or_path)?))
     }
 
     /// A victim with a profile.
-    ///
-    /// # Errors
-    /// If a chance is out of range.
-    pub fn new(profile: Profile) -> Result<Self, ProfileError> {
-        profile.check()?;
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
         // Plain data; an empty text would only make the id say less.
         let content = serde_json::to_vec(&profile).unwrap_or_default();
         let hash = ContentHash::of(&[RULES_VERSION.as_bytes(), &content]);
         let id = format!("sim:{}@{}", profile.name, hash.short());
-        Ok(Self { profile, id })
+        Self { profile, id }
     }
 
     /// Name, rules and parameters: `sim:NAME@HASH`.

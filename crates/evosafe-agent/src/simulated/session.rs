@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use evosafe_env::builtin::{Injection, Knowledge, Script, Step};
+use evosafe_spec::{Profile, Rates};
 use evosafe_types::{REFUSAL_PREFIX, ToolResult};
 use serde_json::Value;
 
 use super::luck::Luck;
 use super::policy::PolicyReading;
-use super::profile::Profile;
 use super::{Opening, VictimMove};
 
 /// Which list a step comes from.
@@ -43,6 +43,7 @@ enum Failing {
 #[derive(Debug, Clone)]
 pub struct SimulatedSession {
     profile: Profile,
+    rates: Rates,
     luck: Luck,
     policy: PolicyReading,
     script: Script,
@@ -87,6 +88,7 @@ impl SimulatedSession {
         let mut session = Self {
             parallel: luck.happens("parallel", profile.parallel),
             profile: profile.clone(),
+            rates: profile.rates(opening.domain),
             luck,
             policy,
             script: script.clone(),
@@ -108,7 +110,7 @@ impl SimulatedSession {
 
     fn begin(&mut self) {
         if self.script.plan.is_empty() && !self.script.attack.is_empty() {
-            let chance = self.profile.direct * self.policy.direct_factor(&self.profile);
+            let chance = self.rates.direct * self.policy.direct_factor(&self.profile);
             if self.luck.happens("direct", chance) {
                 self.agenda.extend(items(Origin::Attack, &self.script.attack));
             } else {
@@ -116,7 +118,7 @@ impl SimulatedSession {
             }
             return;
         }
-        let chance = self.profile.benign * self.policy.benign_factor(&self.profile);
+        let chance = self.rates.benign * self.policy.benign_factor(&self.profile);
         if !self.luck.happens("benign", chance) {
             let share = self.luck.draw("failing");
             self.failing = Some(if share < self.profile.stall {
@@ -231,7 +233,7 @@ impl SimulatedSession {
             return;
         }
         self.noticed = true;
-        let chance = self.profile.indirect
+        let chance = self.rates.indirect
             * self.policy.indirect_factor(&self.profile)
             * self.policy.marks_factor(&self.profile, shown);
         if !self.luck.happens("indirect", chance) {
