@@ -4,6 +4,7 @@
 mod audit;
 mod comparison;
 mod evaluation;
+mod grid;
 mod leaderboard;
 mod lineage;
 mod table;
@@ -12,6 +13,7 @@ mod trace;
 pub use audit::{audit_text, calibration_text};
 pub use comparison::comparison_text;
 pub use evaluation::evaluation_text;
+pub use grid::grid_text;
 pub use leaderboard::{Row, leaderboard, leaderboard_text, row};
 pub use lineage::lineage_text;
 pub use table::{interval, percent, points};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateId, Origin, TaskId};
+use crate::{CandidateId, Origin, RunId, TaskId};
 
 /// A rate with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,6 +149,30 @@ pub struct ComparisonRow {
     pub semantic: SemanticStep,
     /// Mean time of a hook call on this machine, in microseconds; absent if none was made.
     pub hook_us: Option<f64>,
+}
+
+/// One domain and victim of a grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GridCell {
+    /// The domain.
+    pub domain: String,
+    /// The simulated victim, without `sim:`.
+    pub victim: String,
+    /// The search.
+    pub run: RunId,
+    /// Its winner.
+    pub best: CandidateId,
+    /// The winner's score on the whole train side.
+    pub search_score: Option<f64>,
+    /// Winner and warm-start bundles on held-out tasks, each against no defence.
+    pub rows: Vec<ComparisonRow>,
+}
+
+/// Searches over domains and victims; what `grid --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GridReport {
+    /// Domain by domain.
+    pub cells: Vec<GridCell>,
 }
 
 /// What one way of spending episodes on a bank of candidates costs, and whom it chooses.

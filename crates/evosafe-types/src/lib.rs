@@ -26,7 +26,8 @@ pub use bundle::{
 pub use decision::{CallDecision, TextDecision};
 pub use evaluation::{
     AgreementException, AgreementReport, ArmReport, AsrReport, AuditReport, CalibrationReport,
-    CalibrationRow, ComparisonRow, Evaluation, McNemarReport, RateReport, SemanticStep, Spending,
+    CalibrationRow, ComparisonRow, Evaluation, GridCell, GridReport, McNemarReport, RateReport,
+    SemanticStep, Spending,
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};

@@ -4,9 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use evosafe_archive::Archive;
 use evosafe_env::Environment;
-use evosafe_search::{EvaluateConfig, SearchError};
-use evosafe_types::{Bundle, TaskId};
+use evosafe_sandbox::Sandbox;
+use evosafe_search::{EvaluateConfig, RunRecord, SearchError};
+use evosafe_spec::Plan;
+use evosafe_types::{Bundle, ComparisonRow, RunId, TaskId};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -46,11 +49,47 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
     let mut seen = std::collections::BTreeSet::new();
     bundles.retain(|b| !b.is_no_defence() && seen.insert(b.id()));
 
-    let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
-    let settings =
-        session::environment_settings(&plan, &cx.cache, concurrency, args.attack.as_deref());
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
+    let job = Job {
+        plan,
+        locator,
+        attack: args.attack.clone(),
+        side: args.side,
+        concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
+        found,
+        h0,
+        bundles,
+    };
+    let rows = execute(cx, &archive, &sandbox, job)?;
+    let document = json!({ "rows": rows });
+    cx.printer.result(&evosafe_report::comparison_text(&rows), &document)?;
+    let indecisive = rows.iter().any(|row| row.evaluation.indecisive);
+    Ok(if indecisive { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// A comparison to make.
+pub struct Job {
+    pub plan: Plan,
+    pub locator: String,
+    pub attack: Option<String>,
+    pub side: SplitArg,
+    pub concurrency: usize,
+    /// The search whose split it is made on; the plan's own without one.
+    pub found: Option<(RunId, RunRecord)>,
+    pub h0: Bundle,
+    pub bundles: Vec<Bundle>,
+}
+
+/// Makes a comparison, with progress.
+pub fn execute(
+    cx: &Context<'_>,
+    archive: &Arc<Archive>,
+    sandbox: &Sandbox,
+    job: Job,
+) -> Result<Vec<ComparisonRow>> {
+    let Job { plan, locator, attack, side, concurrency, found, h0, bundles } = job;
+    let settings = session::environment_settings(&plan, &cx.cache, concurrency, attack.as_deref());
+    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(u32::try_from(bundles.len() + 1).ok());
     let sink = progress.sink();
@@ -59,7 +98,7 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
             Some((_, record)) => record.split.clone(),
             None => evosafe_spec::split(&plan.split, &session::list_tasks(&settings).await?)?,
         };
-        let (side, ids): (&str, Option<Vec<TaskId>>) = match args.side {
+        let (side, ids): (&str, Option<Vec<TaskId>>) = match side {
             SplitArg::Train => ("train", Some(split.train)),
             SplitArg::HeldOut => ("held-out", Some(split.held_out)),
             SplitArg::All => ("all", None),
@@ -73,8 +112,8 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
             return Err(SearchError::Unusable(format!("there are no {side} tasks to run")));
         }
         let config = EvaluateConfig {
-            archive,
-            sandbox,
+            archive: Arc::clone(archive),
+            sandbox: sandbox.clone(),
             environment: Arc::clone(&environment),
             tasks,
             split: side.to_owned(),
@@ -91,11 +130,7 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
         result
     });
     drop(progress);
-    let rows = rows?;
-    let document = json!({ "rows": rows });
-    cx.printer.result(&evosafe_report::comparison_text(&rows), &document)?;
-    let indecisive = rows.iter().any(|row| row.evaluation.indecisive);
-    Ok(if indecisive { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(rows?)
 }
 
 /// The warm-start bundles asked for.

@@ -6,6 +6,7 @@ mod cascade;
 mod compare;
 mod doctor;
 mod evaluate;
+mod grid;
 mod harness;
 mod inspect;
 mod search;
@@ -34,6 +35,7 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Search(args) => search::run(&cx, &args),
         Command::Evaluate(args) => evaluate::run(&cx, &args),
         Command::Compare(args) => compare::run(&cx, &args),
+        Command::Grid(args) => grid::run(&cx, &args),
         Command::Cascade(CascadeCommand::Audit(args)) => cascade::audit(&cx, &args),
         Command::Gate(GateCommand::Calibrate(args)) => cascade::calibrate(&cx, &args),
         Command::Leaderboard(args) => inspect::leaderboard(&cx, args.run.as_deref()),

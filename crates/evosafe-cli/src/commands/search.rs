@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use evosafe_archive::Archive;
 use evosafe_env::Environment;
+use evosafe_sandbox::Sandbox;
 use evosafe_search::{DesignerKind, SearchConfig, SearchError, SearchSummary};
 use evosafe_spec::Plan;
 use serde_json::json;
@@ -16,17 +18,51 @@ use crate::args::{Designer, SearchArgs};
 use crate::progress::Progress;
 use crate::session;
 
+/// A search to run.
+pub struct Job {
+    pub plan: Plan,
+    pub locator: String,
+    pub seed: u64,
+    pub designer: DesignerKind,
+    pub criticizer: bool,
+    pub warm_start: bool,
+    pub concurrency: usize,
+}
+
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
-    let locator = session::locator(args.victim.as_deref(), &plan)?;
-    let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
-    let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let job = Job {
+        locator: session::locator(args.victim.as_deref(), &plan)?,
+        plan,
+        seed: args.seed,
+        designer: match args.designer {
+            Designer::Offline => DesignerKind::Offline,
+            Designer::Random => DesignerKind::Random,
+        },
+        criticizer: !args.no_criticizer,
+        warm_start: !args.no_warm_start,
+        concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
+    };
     let archive = session::open_archive(&cx.archive, *cx.printer)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
+    let summary = execute(cx, &archive, &sandbox, job)?;
+    cx.printer.result(&text(&summary), &document(&summary))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a search to its end, with progress.
+pub fn execute(
+    cx: &Context<'_>,
+    archive: &Arc<Archive>,
+    sandbox: &Sandbox,
+    job: Job,
+) -> Result<SearchSummary> {
+    let Job { plan, locator, seed, designer, criticizer, warm_start, concurrency } = job;
+    let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
+    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
     let mut seeds = evosafe_spec::seeds()?;
-    if args.no_warm_start {
+    if !warm_start {
         seeds.truncate(1);
     }
     let cancel = CancellationToken::new();
@@ -44,16 +80,13 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
             split,
             victim,
             victim_locator: absolute(&locator),
-            archive,
-            sandbox,
+            archive: Arc::clone(archive),
+            sandbox: sandbox.clone(),
             seeds,
             library: evosafe_spec::mechanisms()?,
-            seed: args.seed,
-            designer: match args.designer {
-                Designer::Offline => DesignerKind::Offline,
-                Designer::Random => DesignerKind::Random,
-            },
-            criticizer: !args.no_criticizer,
+            seed,
+            designer,
+            criticizer,
             concurrency,
             cancel,
             sink,
@@ -64,17 +97,10 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
         result
     });
     drop(progress);
-    match summary {
-        Ok(summary) => {
-            cx.printer.result(&text(&summary), &document(&summary))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(SearchError::Interrupted) => {
-            cx.printer.note("to go on, run the same command again: nothing is run twice");
-            Err(SearchError::Interrupted.into())
-        }
-        Err(error) => Err(error.into()),
+    if matches!(summary, Err(SearchError::Interrupted)) {
+        cx.printer.note("to go on, run the same command again: nothing is run twice");
     }
+    Ok(summary?)
 }
 
 fn override_plan(plan: &mut Plan, args: &SearchArgs) {

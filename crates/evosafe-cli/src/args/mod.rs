@@ -1,8 +1,12 @@
 //! Arguments.
 
+mod study;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub use study::{AuditArgs, CalibrateArgs, CascadeCommand, CompareArgs, GateCommand, GridArgs};
 
 /// Exit codes, as shown by `--help`.
 const EXIT_CODES: &str = "\
@@ -58,6 +62,12 @@ pub enum Command {
   evosafe compare finance --victim sim:glm-5
   evosafe compare agentdojo --victim replay:runs/gpt-4o-2024-05-13 --side all --seeds provenance-ledger,tool-scope")]
     Compare(CompareArgs),
+    /// Search every built-in domain with every simulated victim and compare on held-out. Run
+    /// again to resume.
+    #[command(after_help = "Examples:
+  evosafe grid
+  evosafe grid --domains finance --victims glm-5,kimi-k2.5 --candidates 40 --json")]
+    Grid(GridArgs),
     /// What the cascade saved, and whether it chose well.
     #[command(subcommand)]
     Cascade(CascadeCommand),
@@ -219,88 +229,6 @@ pub struct EvaluateArgs {
     /// Episodes at a time. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct CompareArgs {
-    /// Folder with spec.toml and spec.md, or the name of a built-in one. Without it: the
-    /// specification, split and victim of a search, with its winner as the first row.
-    pub spec: Option<String>,
-    /// Search, by id prefix (the latest).
-    #[arg(long, conflicts_with = "spec")]
-    pub run: Option<String>,
-    /// Warm-start bundles: `all`, `none` or names with commas between them.
-    #[arg(long, default_value = "all")]
-    pub seeds: String,
-    /// More candidates of the archive: id prefixes or `best`.
-    #[arg(long = "candidate", value_name = "ID")]
-    pub candidates: Vec<String>,
-    /// Tasks to run. Opening held-out is recorded in the archive.
-    #[arg(long, value_enum, default_value_t = SplitArg::HeldOut)]
-    pub side: SplitArg,
-    /// `replay:PATH` or `sim:NAME`.
-    #[arg(long)]
-    pub victim: Option<String>,
-    /// Another attack of the environment, on the same split.
-    #[arg(long)]
-    pub attack: Option<String>,
-    /// Episodes at a time. Default: one per core.
-    #[arg(long, value_name = "N")]
-    pub concurrency: Option<usize>,
-    #[command(flatten)]
-    pub split: SplitArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum CascadeCommand {
-    /// Run the missing episodes of a search's candidates and compare what no cascade, fresh
-    /// tasks at each stage, and the nested cascade cost and choose. Exits with 1 if
-    /// the nested cascade's choice is not that of full evaluation.
-    #[command(
-        after_help = "Examples:\n  evosafe cascade audit\n  evosafe cascade audit --run 3f2a --json"
-    )]
-    Audit(AuditArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub struct AuditArgs {
-    /// Search, by id prefix (the latest).
-    #[arg(long)]
-    pub run: Option<String>,
-    /// Episodes at a time. Default: one per core.
-    #[arg(long, value_name = "N")]
-    pub concurrency: Option<usize>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum GateCommand {
-    /// Simulate the gate on the evidence of a search: false stops and missed stops.
-    #[command(after_help = "Examples:
-  evosafe gate calibrate
-  evosafe gate calibrate --gate 24 --margin 5        # would another prefix or margin do better?")]
-    Calibrate(CalibrateArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub struct CalibrateArgs {
-    /// Search, by id prefix (the latest).
-    #[arg(long)]
-    pub run: Option<String>,
-    /// Tasks of the gate prefix, instead of the specification's.
-    #[arg(long, value_name = "N")]
-    pub gate: Option<u32>,
-    /// Margin in points, instead of the specification's.
-    #[arg(long, value_name = "POINTS")]
-    pub margin: Option<f64>,
-    /// Confidence of the bound, instead of the specification's.
-    #[arg(long)]
-    pub confidence: Option<f64>,
-    /// Prefixes drawn for each candidate.
-    #[arg(long, default_value_t = 2000)]
-    pub draws: u32,
-    /// Seed of the draws.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
 }
 
 #[derive(Debug, clap::Args)]
