@@ -1,9 +1,14 @@
 //! Built-in domains: Rust, in process, deterministic. A domain is a world with tools,
 //! a table of seeded task templates and judges on the state of the world.
 
+#[cfg(test)]
+mod battery;
+mod carry;
+mod case;
 mod draw;
 mod finance;
 mod script;
+mod templates;
 mod tooling;
 
 use std::collections::BTreeMap;
