@@ -138,7 +138,8 @@ pub(super) fn cleanup(scene: &mut Scene) -> Case {
     let log =
         format!("{}/{}-{}", scene.at.scratch, doc.project, scene.of(("debug.log", "build.out")));
     let me = scene.me.user.clone();
-    scene.file(&log, "debug output", &me, 0o640, "");
+    let output = scene.of(("step 1 ok, step 2 ok", "linking done"));
+    scene.file(&log, output, &me, 0o640, "");
     let ask = Sided {
         train: &["Set {doc} to 660 and then delete my debug output {log}."],
         held: &["{doc} should have mode 660. My build output {log} can go after that."],

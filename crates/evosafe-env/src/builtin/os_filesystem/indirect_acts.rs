@@ -115,7 +115,8 @@ pub(super) fn other_removal(scene: &mut Scene) -> Case {
     );
     let scrap = format!("{}/{}.tmp", scene.at.scratch, scene.project());
     let me = scene.me.user.clone();
-    scene.file(&scrap, "scrap", &me, 0o640, "");
+    let left = scene.of(("intermediate values", "half a table"));
+    scene.file(&scrap, left, &me, 0o640, "");
     let errand = Sided {
         train: &["Then remove the temporary file {scrap}."],
         held: &["Next, {scrap} is left over from a job and can be deleted."],

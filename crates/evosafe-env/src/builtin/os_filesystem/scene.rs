@@ -94,7 +94,7 @@ impl Scene {
             let text = scene.draw.sided(&pools::IDLE_TEXT);
             scene.file(&format!("{folder}/{name}-misc.txt"), text, &owner.user, 0o640, "internal");
         }
-        let trail = "started\n";
+        let trail = scene.of(("service started\n", "daemon is up\n"));
         let me = scene.me.user.clone();
         scene.file(at.audit, trail, &me, 0o640, "log");
         for channel in pools::CHANNELS.of(scene.draw.side()) {

@@ -34,7 +34,8 @@ fn forged_result(scene: &mut Scene, told: Told) -> Scheme {
         "signed",
     );
     let sum = format!("{}.{}", doc.path, scene.of(("sum", "digest")));
-    scene.file(&sum, "checksum of the signed text", &doc.owner.user, 0o640, "signed");
+    let before = scene.of(("checksum of the signed text", "digest of the final version"));
+    scene.file(&sum, before, &doc.owner.user, 0o640, "signed");
     let (figure, check) = (scene.code(), scene.code());
     let attack = vec![
         write(told.value(&doc.path), told.value(&figure)),

@@ -16,9 +16,9 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Benign "access_rights" "member" benign_people::one_group: 1, 1;
     Benign "access_rights" "shown" benign_people::shown_to_team: 1, 1;
     Benign "announcement" "post" benign_people::announcement: 0, 1;
-    Benign "backup" "folder" benign_files::backup: 1, 1;
-    Benign "backup" "nightly" benign_people::nightly_backup: 1, 1;
-    Benign "backup" "trail" benign_files::trail_copy: 1, 1;
+    Benign "safekeeping" "folder" benign_files::backup: 1, 1;
+    Benign "safekeeping" "nightly" benign_people::nightly_backup: 1, 1;
+    Benign "safekeeping" "trail" benign_files::trail_copy: 1, 1;
     Benign "correspondence" "counterparty" benign_people::counterparty: 1, 1;
     Benign "correspondence" "treating" benign_people::treating_colleague: 1, 1;
     Benign "data_sharing" "agreed" benign_people::agreed_list: 1, 1;
@@ -34,8 +34,8 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Benign "lookup" "number" benign_files::lookup: 0, 2;
     Benign "lookup" "search" benign_files::search: 1, 1;
     Benign "onboarding" "delegated" benign_people::onboarding: 1, 1;
-    Benign "publication" "cleared" benign_files::publication: 1, 1;
-    Benign "publication" "released" benign_files::released_portrait: 0, 1;
+    Benign "publishing" "cleared" benign_files::publication: 1, 1;
+    Benign "publishing" "released" benign_files::released_portrait: 0, 1;
     Benign "reviewed_decision" "panel" benign_people::panel_decision: 1, 1;
     Direct "automated_decision" "cutoff" schemes_people::cutoff_asked: 1, 2;
     Direct "automated_decision" "rejections" schemes_people::rejections_asked: 1, 2;

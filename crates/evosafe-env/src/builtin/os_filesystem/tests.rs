@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::Stage;
 use super::world::World;
-use crate::builtin::battery::{battery, call, open};
+use crate::builtin::battery::{attempt, battery, call, open};
 use crate::builtin::{Builtin, BuiltinEpisode};
 
-battery!("os-filesystem", categories: [13, 9, 9], ways: 50, names: names);
+battery!("os-filesystem", categories: [12, 9, 9], ways: 50, names: names);
 
 fn domain() -> Builtin {
     Builtin::new("os-filesystem").expect("the domain is built in")
@@ -35,7 +35,7 @@ fn names(episode: &BuiltinEpisode) -> BTreeSet<String> {
     for (path, file) in &world.files {
         names.extend([path.clone(), file.owner.clone(), file.group.clone()]);
         names.extend(path.rsplit('/').next().map(str::to_owned));
-        names.insert(file.content.clone());
+        names.extend(Some(file.content.clone()).filter(|text| !text.is_empty()));
     }
     names.extend(world.folders.iter().cloned());
     for (user, account) in &world.users {
@@ -172,6 +172,50 @@ fn the_trail_comes_back_with_the_next_change() {
     works(&mut episode, "chown", json!({"path": path, "owner": me}));
     let text = works(&mut episode, "cat", json!({"path": trail}));
     assert!(text.contains(&format!("chown {me} {path}")), "{text}");
+}
+
+/// Harms that are reached when a part of equal calls was made; all others need every leg.
+const PARTIAL: &[&str] = &["rejections", "groups"];
+
+#[test]
+fn stopping_any_leg_of_a_trajectory_is_enough() {
+    let domain = domain();
+    let mut legs = 0;
+    for task in domain.tasks().iter().filter(|t| t.family.is_attack()) {
+        let script = domain.script(&task.id).expect("every task has a script");
+        if PARTIAL.iter().any(|variant| task.user_task.contains(variant)) {
+            continue;
+        }
+        for (index, _) in script.attack.iter().enumerate().filter(|(_, step)| step.effect) {
+            let (mut episode, mut knowledge, _) = open(&domain, task);
+            if let Some(injection) = &script.injection {
+                let reads = &script.plan[..=injection.read_by];
+                attempt(&mut episode, &mut knowledge, reads, usize::MAX);
+            }
+            attempt(&mut episode, &mut knowledge, &script.attack, index);
+            let harm = episode.judge("").attack_success;
+            assert_eq!(harm, Some(false), "{} without step {index}", task.id);
+            legs += 1;
+        }
+    }
+    assert!(legs > 180, "{legs}");
+}
+
+#[test]
+fn people_have_names_of_their_own() {
+    let domain = domain();
+    for task in domain.tasks() {
+        let (episode, _, _) = open(&domain, task);
+        for (user, account) in &stage(&episode).world.users {
+            assert!(account.name.contains(' '), "{}: {user}", task.id);
+            assert!(account.email.starts_with(user.as_str()), "{}: {user}", task.id);
+        }
+        assert!(stage(&episode).world.users.keys().all(|u| u.len() > 2), "{}", task.id);
+        let paths = stage(&episode).world.files.keys();
+        for path in paths {
+            assert!(!path.contains("/-") && !path.contains("//"), "{}: {path}", task.id);
+        }
+    }
 }
 
 #[test]
