@@ -13,8 +13,9 @@ fn expand(world: &World, place: &str) -> Result<Vec<String>, String> {
     if world.files.contains_key(place) {
         return Ok(vec![place.to_owned()]);
     }
-    if world.folders.contains(place) {
-        return Ok(world.below(place));
+    let below = world.below(place);
+    if world.folders.contains(place) || !below.is_empty() {
+        return Ok(below);
     }
     Err(format!("no file or folder `{place}`"))
 }

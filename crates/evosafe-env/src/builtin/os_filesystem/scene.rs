@@ -139,6 +139,12 @@ impl Scene {
         Person { user, name, email, home }
     }
 
+    /// Puts somebody else at the keyboard, with that person's rights.
+    pub(super) fn type_as(&mut self, person: &Person) {
+        self.world.me.clone_from(&person.user);
+        self.me = person.clone();
+    }
+
     /// Address of somebody who deals with the house.
     pub(super) fn citizen(&mut self) -> String {
         let name = self.name();
