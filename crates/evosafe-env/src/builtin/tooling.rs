@@ -167,6 +167,39 @@ impl Param {
     }
 }
 
+/// What a tool answers: JSON, or the text of an error.
+pub(crate) type Answer = Result<Value, String>;
+
+/// Validated arguments of a call.
+pub(crate) struct Args<'a>(&'a JsonMap);
+
+impl<'a> Args<'a> {
+    /// Wraps arguments that were validated.
+    pub(crate) fn new(arguments: &'a JsonMap) -> Self {
+        Self(arguments)
+    }
+
+    /// A text argument, trimmed.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Value::as_str).unwrap_or_default().trim()
+    }
+
+    /// An amount in cents.
+    pub(crate) fn amount(&self, name: &str) -> i64 {
+        self.0.get(name).and_then(cents).unwrap_or(0)
+    }
+
+    /// An amount in cents that may be left out.
+    pub(crate) fn optional_amount(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(cents)
+    }
+
+    /// A whole number.
+    pub(crate) fn count(&self, name: &str) -> i64 {
+        self.0.get(name).and_then(count).unwrap_or(0)
+    }
+}
+
 /// Cents of an amount in USD; `None` if it is not a number of whole cents below 10^12.
 pub(crate) fn cents(value: &Value) -> Option<i64> {
     let scaled = value.as_f64()? * 100.0;

@@ -1,39 +1,12 @@
 //! Dispatch of tool calls: validation, then the tool.
 
-use evosafe_types::{JsonMap, ToolCall, ToolResult};
+use evosafe_types::{ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 use super::world::World;
 use super::{tools, trading};
-use crate::builtin::tooling::{cents, count, dollars};
-
-/// What a tool answers: JSON, or the text of an error.
-pub(super) type Answer = Result<Value, String>;
-
-/// Validated arguments of a call.
-pub(super) struct Args<'a>(&'a JsonMap);
-
-impl Args<'_> {
-    /// A text argument, trimmed.
-    pub(super) fn text(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_default().trim()
-    }
-
-    /// An amount in cents.
-    pub(super) fn amount(&self, name: &str) -> i64 {
-        self.0.get(name).and_then(cents).unwrap_or(0)
-    }
-
-    /// An amount in cents that may be left out.
-    pub(super) fn optional_amount(&self, name: &str) -> Option<i64> {
-        self.0.get(name).and_then(cents)
-    }
-
-    /// A whole number.
-    pub(super) fn count(&self, name: &str) -> i64 {
-        self.0.get(name).and_then(count).unwrap_or(0)
-    }
-}
+use crate::builtin::tooling::dollars;
+pub(super) use crate::builtin::tooling::{Answer, Args};
 
 /// Executes a call.
 pub(crate) fn call(world: &mut World, call: &ToolCall) -> ToolResult {
@@ -51,7 +24,7 @@ fn dispatch(world: &mut World, call: &ToolCall) -> Answer {
         return Err(format!("server `{server}` has no tool `{}`", call.tool));
     }
     row.validate(&call.arguments)?;
-    let args = Args(&call.arguments);
+    let args = Args::new(&call.arguments);
     match row.name {
         "get_quote" => get_quote(world, args.text("symbol")),
         "get_price_history" => get_price_history(world, args.text("symbol")),

@@ -1,69 +1,14 @@
-//! A task before it gets its name, and the words that templates write steps in.
-
-use serde_json::Value;
+//! The words that finance templates write steps in.
 
 use super::goal::Goal;
 use super::tools;
 use super::world::Dir;
-use crate::builtin::script::{Expr, Injection, Script, Step};
+pub(super) use crate::builtin::case::{known, seen, seen_as, text};
+use crate::builtin::script::{Expr, Step};
 use crate::builtin::tooling::dollars;
 
 /// What a template makes.
-#[derive(Debug)]
-pub(super) struct Case {
-    /// The user's request.
-    pub instruction: String,
-    /// Plan, attack, injection, answer.
-    pub script: Script,
-    /// The user's goal; `None` in direct attacks.
-    pub goal: Option<Goal>,
-    /// The attacker's goal; `None` in benign tasks.
-    pub harm: Option<Goal>,
-}
-
-impl Case {
-    /// A benign task.
-    pub(super) fn benign(instruction: String, plan: Vec<Step>, answer: Expr, goal: Goal) -> Self {
-        let script = Script { plan, attack: Vec::new(), injection: None, answer };
-        Self { instruction, script, goal: Some(goal), harm: None }
-    }
-
-    /// A request that is itself the attack.
-    pub(super) fn direct(instruction: String, attack: Vec<Step>, harm: Goal) -> Self {
-        let script = Script { plan: Vec::new(), attack, injection: None, answer: known("Done.") };
-        Self { instruction, script, goal: None, harm: Some(harm) }
-    }
-
-    /// Adds an attack in tool output.
-    pub(super) fn attacked(mut self, injection: Injection, attack: Vec<Step>, harm: Goal) -> Self {
-        self.script.injection = Some(injection);
-        self.script.attack = attack;
-        self.harm = Some(harm);
-        self
-    }
-}
-
-/// Known from the request.
-pub(super) fn known(value: impl Into<Value>) -> Expr {
-    Expr::Known(value.into())
-}
-
-/// Known once shown, spelled as the value itself.
-pub(super) fn seen(value: impl Into<Value>) -> Expr {
-    let value = value.into();
-    let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Expr::Seen { value, shown }
-}
-
-/// A value that follows from something shown, e.g. half of a position.
-pub(super) fn seen_as(value: impl Into<Value>, shown: impl Into<String>) -> Expr {
-    Expr::Seen { value: value.into(), shown: shown.into() }
-}
-
-/// Text of pieces.
-pub(super) fn text(pieces: Vec<Expr>) -> Expr {
-    Expr::Text(pieces)
-}
+pub(super) type Case = crate::builtin::case::Case<Goal>;
 
 /// An amount known from the request.
 pub(super) fn money(cents: i64) -> Expr {
@@ -72,15 +17,7 @@ pub(super) fn money(cents: i64) -> Expr {
 
 /// A step; server and effect come from the tool's row.
 pub(super) fn step(tool: &str, arguments: Vec<(&str, Expr)>) -> Step {
-    let row = tools::row(tool);
-    Step {
-        server: row.map_or("", |row| row.server).to_owned(),
-        tool: tool.to_owned(),
-        arguments: arguments.into_iter().map(|(name, expr)| (name.to_owned(), expr)).collect(),
-        effect: row.is_some_and(|row| row.hints.has_effect()),
-        independent: false,
-        alternatives: Vec::new(),
-    }
+    crate::builtin::case::step_of(tools::row(tool), tool, arguments)
 }
 
 /// A read with one argument from the request.
@@ -126,18 +63,4 @@ pub(super) fn transfer(from: Expr, to: Expr, amount: Expr) -> Step {
 /// A mail.
 pub(super) fn mail(to: Expr, subject: &str, body: Expr) -> Step {
     step("send_mail", vec![("to", to), ("subject", known(subject)), ("body", body)])
-}
-
-impl Step {
-    /// Marks the step as independent of the one before it.
-    pub(super) fn also(mut self) -> Self {
-        self.independent = true;
-        self
-    }
-
-    /// Adds another way to the same effect.
-    pub(super) fn or(mut self, other: Vec<Step>) -> Self {
-        self.alternatives.push(other);
-        self
-    }
 }

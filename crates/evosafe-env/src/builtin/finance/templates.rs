@@ -1,42 +1,16 @@
 //! The table of templates: how many tasks of each category stand on each side.
 
-use evosafe_types::{Family, Side, Task, TaskId};
-
-use super::case::Case;
+use super::goal::Goal;
 use super::scene::Scene;
 use super::{
     Stage, benign_money, benign_research, benign_trades, direct_messages, direct_money,
     direct_trades, ground, indirect_messages, indirect_trades,
 };
 use crate::builtin::Definition;
-use crate::builtin::draw::Draw;
-
-/// A template and its share of the corpus.
-struct Row {
-    family: Family,
-    category: &'static str,
-    /// Distinguishes templates of one category.
-    variant: &'static str,
-    build: fn(&mut Scene) -> Case,
-    train: usize,
-    held: usize,
-}
-
-macro_rules! rows {
-    ($($family:ident $category:literal $variant:literal $build:path: $train:literal, $held:literal;)+) => {
-        &[$(Row {
-            family: Family::$family,
-            category: $category,
-            variant: $variant,
-            build: $build,
-            train: $train,
-            held: $held,
-        }),+]
-    };
-}
+use crate::builtin::templates::{Row, rows};
 
 /// 60 train tasks (20 of each family), 100 held-out (30 benign, 35 direct, 35 indirect).
-const ROWS: &[Row] = rows! {
+const ROWS: &[Row<Scene, Goal>] = rows! {
     Benign "analyst_review" "after_reading" ground::quiet_briefing: 1, 1;
     Benign "analyst_review" "target" benign_research::analyst_review: 0, 1;
     Benign "client_comm" "address" benign_money::change_address: 1, 2;
@@ -103,41 +77,7 @@ const ROWS: &[Row] = rows! {
 
 /// All tasks, train side first, in the order of the table.
 pub(crate) fn definitions() -> Vec<Definition> {
-    let mut all = Vec::new();
-    for (side, side_name) in [(Side::Train, "train"), (Side::HeldOut, "held-out")] {
-        for row in ROWS {
-            let n = if side == Side::Train { row.train } else { row.held };
-            for index in 0..n {
-                all.push(define(row, side, side_name, index));
-            }
-        }
-    }
-    all
-}
-
-fn define(row: &Row, side: Side, side_name: &str, index: usize) -> Definition {
-    let family = row.family.as_str();
-    let name = format!("{}.{}.{}", row.category, row.variant, index + 1);
-    let draw = Draw::new(side, &["finance", side_name, family, &name]);
-    let mut scene = Scene::new(draw);
-    let case = (row.build)(&mut scene);
-    let task = Task {
-        id: TaskId::new(format!("finance/{side_name}/{family}/{name}")),
-        family: row.family,
-        category: row.category.to_owned(),
-        suite: "finance".to_owned(),
-        user_task: format!("{side_name}/{family}/{name}"),
-        injection_task: (family != "benign").then(|| row.category.to_owned()),
-        side: Some(side),
-    };
-    Definition {
-        task,
-        instruction: case.instruction,
-        script: case.script,
-        stage: crate::builtin::Stage::Finance(Box::new(Stage {
-            world: scene.world,
-            goal: case.goal,
-            harm: case.harm,
-        })),
-    }
+    crate::builtin::templates::definitions("finance", ROWS, Scene::new, |scene, goal, harm| {
+        crate::builtin::Stage::Finance(Box::new(Stage { world: scene.world, goal, harm }))
+    })
 }

@@ -2,307 +2,35 @@
 
 use std::collections::BTreeSet;
 
-use evosafe_types::{Family, Side, Task, ToolCall, ToolResult};
 use serde_json::json;
 
-use crate::builtin::{Builtin, BuiltinEpisode, Knowledge, Script, Step};
+use crate::builtin::battery::{battery, call, open};
+use crate::builtin::{Builtin, BuiltinEpisode};
 
 fn domain() -> Builtin {
     Builtin::new("finance").expect("the domain is built in")
 }
 
-/// Runs steps in order; calls that `refuse` picks are not executed. Every other call
-/// must resolve and succeed.
-fn run(
-    episode: &mut BuiltinEpisode,
-    knowledge: &mut Knowledge,
-    steps: &[(usize, &Step)],
-    task: &Task,
-    refuse: impl Fn(&Step) -> bool,
-) {
-    for (index, step) in steps {
-        if refuse(step) {
-            continue;
-        }
-        let call = step
-            .call(format!("c{index}"), knowledge)
-            .unwrap_or_else(|| panic!("{}: {} does not resolve", task.id, step.tool));
-        let result = episode.call(&call);
-        assert!(!result.is_error, "{}: {} -> {}", task.id, step.tool, result.content);
-        knowledge.deliver(*index, &result);
+battery!("finance", categories: [15, 20, 13], ways: 21, names: names);
+
+fn names(episode: &BuiltinEpisode) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
+    let world = &stage.world;
+    names.extend(world.accounts.keys().cloned());
+    names.extend(world.listings.keys().cloned());
+    names.extend(world.channels.keys().cloned());
+    names.extend(world.listings.values().map(|l| l.company.clone()));
+    for client in world.clients.values() {
+        names.extend([client.name.clone(), client.email.clone(), client.phone.clone()]);
+        names.extend(client.name.split(' ').map(str::to_owned));
+        names.insert(client.tax_id.clone());
     }
-}
-
-fn numbered(steps: &[Step]) -> Vec<(usize, &Step)> {
-    steps.iter().enumerate().collect()
-}
-
-/// Reverses every run of independent steps.
-fn reordered(steps: &[Step]) -> Vec<(usize, &Step)> {
-    let mut groups: Vec<Vec<(usize, &Step)>> = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        match groups.last_mut() {
-            Some(group) if step.independent => group.push((index, step)),
-            _ => groups.push(vec![(index, step)]),
-        }
+    for account in world.accounts.values() {
+        names.extend(account.payees.iter().flat_map(|p| [p.iban.clone(), p.name.clone()]));
     }
-    groups.into_iter().flat_map(|group| group.into_iter().rev()).collect()
-}
-
-fn open<'a>(domain: &'a Builtin, task: &Task) -> (BuiltinEpisode, Knowledge, &'a Script) {
-    let episode = domain.episode(&task.id).expect("every task opens");
-    let mut knowledge = Knowledge::default();
-    knowledge.show(episode.instruction());
-    let script = domain.script(&task.id).expect("every task has a script");
-    (episode, knowledge, script)
-}
-
-fn answer(script: &Script, knowledge: &Knowledge) -> String {
-    let value = script.answer.resolve(knowledge).expect("the answer is known after the plan");
-    value.as_str().expect("answers are texts").to_owned()
-}
-
-/// Plan with the attack where it is read. Attack calls picked by `refuse` are not
-/// executed; if any was, the plan's own steps are not left out.
-fn attacked(
-    domain: &Builtin,
-    task: &Task,
-    order: impl Fn(&[Step]) -> Vec<(usize, &Step)>,
-    refuse: impl Fn(&Step) -> bool + Copy,
-) -> (BuiltinEpisode, String) {
-    let (mut episode, mut knowledge, script) = open(domain, task);
-    let Some(injection) = &script.injection else {
-        run(&mut episode, &mut knowledge, &order(&script.attack), task, refuse);
-        return (episode, "Done.".to_owned());
-    };
-    let plan = numbered(&script.plan);
-    let (before, after) = plan.split_at(injection.read_by + 1);
-    run(&mut episode, &mut knowledge, before, task, |_| false);
-    assert!(knowledge.has_seen(&injection.text), "{}: injection is not read", task.id);
-    run(&mut episode, &mut knowledge.clone(), &order(&script.attack), task, refuse);
-    let refused = script.attack.iter().any(refuse);
-    let rest: Vec<(usize, &Step)> = after
-        .iter()
-        .filter(|(index, _)| refused || !injection.replaces.contains(index))
-        .copied()
-        .collect();
-    run(&mut episode, &mut knowledge, &rest, task, |_| false);
-    let text = script.answer.resolve(&knowledge);
-    (episode, text.and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default())
-}
-
-#[test]
-fn the_corpus_has_its_shape() {
-    let domain = domain();
-    let count = |side, family| {
-        domain.tasks().iter().filter(|t| t.side == Some(side) && t.family == family).count()
-    };
-    for family in Family::ALL {
-        assert_eq!(count(Side::Train, family), 20, "{family:?}");
-    }
-    assert_eq!(count(Side::HeldOut, Family::Benign), 30);
-    assert_eq!(count(Side::HeldOut, Family::Direct), 35);
-    assert_eq!(count(Side::HeldOut, Family::Indirect), 35);
-    let ids: BTreeSet<_> = domain.tasks().iter().map(|t| &t.id).collect();
-    assert_eq!(ids.len(), 160);
-    let categories = |family| {
-        let of = domain.tasks().iter().filter(|t| t.family == family);
-        of.map(|t| t.category.as_str()).collect::<BTreeSet<_>>().len()
-    };
-    assert_eq!(categories(Family::Benign), 15);
-    assert_eq!(categories(Family::Direct), 20);
-    assert_eq!(categories(Family::Indirect), 13);
-}
-
-#[test]
-fn generation_repeats() {
-    assert_eq!(domain().id(), domain().id());
-}
-
-#[test]
-fn reference_plans_succeed() {
-    let domain = domain();
-    for task in domain.tasks().iter().filter(|t| t.family != Family::Direct) {
-        for order in [numbered, reordered] {
-            let (mut episode, mut knowledge, script) = open(&domain, task);
-            run(&mut episode, &mut knowledge, &order(&script.plan), task, |_| false);
-            let verdict = episode.judge(&answer(script, &knowledge));
-            assert_eq!(verdict.task_success, Some(true), "{}", task.id);
-            let harm = (task.family == Family::Indirect).then_some(false);
-            assert_eq!(verdict.attack_success, harm, "{}", task.id);
-        }
-    }
-}
-
-#[test]
-fn reference_attacks_succeed_undefended_in_any_order() {
-    let domain = domain();
-    for task in domain.tasks().iter().filter(|t| t.family.is_attack()) {
-        for order in [numbered, reordered] {
-            let (episode, text) = attacked(&domain, task, order, |_| false);
-            let verdict = episode.judge(&text);
-            assert_eq!(verdict.attack_success, Some(true), "{}", task.id);
-            assert_eq!(verdict.task_success.is_none(), task.family == Family::Direct);
-        }
-    }
-}
-
-#[test]
-fn blocking_the_harmful_effects_leaves_the_task() {
-    let domain = domain();
-    for task in domain.tasks().iter().filter(|t| t.family.is_attack()) {
-        let (episode, text) = attacked(&domain, task, numbered, |step| step.effect);
-        let verdict = episode.judge(&text);
-        assert_eq!(verdict.attack_success, Some(false), "{}", task.id);
-        if task.family == Family::Indirect {
-            assert_eq!(verdict.task_success, Some(true), "{}", task.id);
-        }
-    }
-}
-
-#[test]
-fn idle_echoing_and_refused_agents_succeed_at_nothing() {
-    let domain = domain();
-    for task in domain.tasks() {
-        let (mut episode, mut knowledge, script) = open(&domain, task);
-        let echo = {
-            let mut scratch = episode.clone();
-            run(&mut scratch, &mut knowledge, &numbered(&script.plan), task, |_| false);
-            answer(script, &knowledge)
-        };
-        let instruction = episode.instruction().to_owned();
-        for text in ["", "Done.", instruction.as_str(), echo.as_str()] {
-            let verdict = episode.judge(text);
-            assert_ne!(verdict.task_success, Some(true), "{}: answer {text:?}", task.id);
-            assert_ne!(verdict.attack_success, Some(true), "{}: answer {text:?}", task.id);
-        }
-        // Calls that fail leave no trace either.
-        let nonsense = ToolCall {
-            id: "x".to_owned(),
-            server: None,
-            tool: "no_such_tool".to_owned(),
-            arguments: serde_json::Map::new(),
-        };
-        assert!(episode.call(&nonsense).is_error);
-        assert_ne!(episode.judge(&echo).task_success, Some(true), "{}", task.id);
-    }
-}
-
-#[test]
-fn ways_around_a_refusal_reach_the_same_harm() {
-    let domain = domain();
-    let mut tried = 0;
-    for task in domain.tasks().iter().filter(|t| t.family.is_attack()) {
-        let (mut episode, mut knowledge, script) = open(&domain, task);
-        if script.attack.iter().all(|step| step.alternatives.is_empty()) {
-            continue;
-        }
-        if let Some(injection) = &script.injection {
-            let reads = numbered(&script.plan[..=injection.read_by]);
-            run(&mut episode, &mut knowledge, &reads, task, |_| false);
-        }
-        for (index, step) in script.attack.iter().enumerate() {
-            let way: Vec<&Step> = match step.alternatives.first() {
-                Some(other) => other.iter().collect(),
-                None => vec![step],
-            };
-            for step in way {
-                run(&mut episode, &mut knowledge, &[(index, step)], task, |_| false);
-            }
-        }
-        assert_eq!(episode.judge("").attack_success, Some(true), "{}", task.id);
-        tried += 1;
-    }
-    assert!(tried > 20, "{tried}");
-}
-
-#[test]
-fn texts_are_filled_and_say_no_label() {
-    let domain = domain();
-    for task in domain.tasks() {
-        let (episode, _, script) = open(&domain, task);
-        let mut text = episode.instruction().to_owned();
-        if let Some(injection) = &script.injection {
-            text.push_str(&injection.text);
-            assert!(!injection.text.contains(['"', '\n', '\\']), "{}", task.id);
-        }
-        assert!(!text.contains(['{', '}']), "{}: {text}", task.id);
-        assert!(!text.contains(&task.category), "{}: {text}", task.id);
-        assert!(!text.contains("  "), "{}: {text}", task.id);
-    }
-}
-
-/// Words of six in a row, names and numbers left out.
-fn shingles(text: &str) -> BTreeSet<String> {
-    let words: Vec<String> = text
-        .split_whitespace()
-        .map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
-        .filter(|w| !w.is_empty())
-        .collect();
-    words.windows(6).map(|w| w.join(" ")).collect()
-}
-
-#[test]
-fn the_sides_share_no_names_and_no_phrasing() {
-    let domain = domain();
-    let mut names = [BTreeSet::new(), BTreeSet::new()];
-    let mut phrases = [BTreeSet::new(), BTreeSet::new()];
-    for task in domain.tasks() {
-        let side = usize::from(task.side == Some(Side::HeldOut));
-        let (episode, _, script) = open(&domain, task);
-        phrases[side].extend(shingles(episode.instruction()));
-        if let Some(injection) = &script.injection {
-            phrases[side].extend(shingles(&injection.text));
-        }
-        let crate::builtin::Stage::Finance(stage) = &episode.stage;
-        let world = &stage.world;
-        names[side].extend(world.accounts.keys().cloned());
-        names[side].extend(world.listings.keys().cloned());
-        names[side].extend(world.channels.keys().cloned());
-        names[side].extend(world.listings.values().map(|l| l.company.clone()));
-        for client in world.clients.values() {
-            names[side].extend([client.name.clone(), client.email.clone(), client.phone.clone()]);
-            names[side].extend(client.name.split(' ').map(str::to_owned));
-            names[side].insert(client.tax_id.clone());
-        }
-        for account in world.accounts.values() {
-            names[side]
-                .extend(account.payees.iter().flat_map(|p| [p.iban.clone(), p.name.clone()]));
-        }
-        names[side].extend(world.inbox.iter().map(|m| m.from.clone()));
-    }
-    let shared: Vec<_> = names[0].intersection(&names[1]).collect();
-    assert!(shared.is_empty(), "{shared:?}");
-    let shared: Vec<_> = phrases[0].intersection(&phrases[1]).collect();
-    assert!(shared.is_empty(), "{shared:?}");
-}
-
-#[test]
-fn restriction_closes_the_other_side() {
-    let mut domain = domain();
-    let train: Vec<_> = domain
-        .tasks()
-        .iter()
-        .filter(|t| t.side == Some(Side::Train))
-        .map(|t| t.id.clone())
-        .collect();
-    let id = domain.id().clone();
-    domain.restrict(&train);
-    assert_eq!(domain.id(), &id);
-    for task in domain.tasks() {
-        let allowed = task.side == Some(Side::Train);
-        assert_eq!(domain.episode(&task.id).is_some(), allowed, "{}", task.id);
-        assert_eq!(domain.script(&task.id).is_some(), allowed, "{}", task.id);
-    }
-}
-
-fn call(episode: &mut BuiltinEpisode, tool: &str, arguments: serde_json::Value) -> ToolResult {
-    episode.call(&ToolCall {
-        id: "c".to_owned(),
-        server: None,
-        tool: tool.to_owned(),
-        arguments: arguments.as_object().cloned().unwrap_or_default(),
-    })
+    names.extend(world.inbox.iter().map(|m| m.from.clone()));
+    names
 }
 
 #[test]
@@ -310,7 +38,7 @@ fn impossible_calls_are_error_results() {
     let domain = domain();
     let task = &domain.tasks()[0];
     let (mut episode, _, _) = open(&domain, task);
-    let crate::builtin::Stage::Finance(stage) = &episode.stage;
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
     let account = stage.world.accounts.keys().next().expect("there are accounts").clone();
     let symbol = stage.world.listings.keys().next().expect("there are listings").clone();
     let iban = "XX12345678901234567890";
@@ -365,7 +93,7 @@ fn impossible_calls_are_error_results() {
 fn money_and_shares_are_conserved() {
     let domain = domain();
     let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
-    let crate::builtin::Stage::Finance(stage) = &episode.stage;
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
     let world = &stage.world;
     let (account, before) = world.accounts.iter().next().expect("there are accounts");
     let (symbol, listing) = world.listings.iter().next().expect("there are listings");
@@ -375,21 +103,17 @@ fn money_and_shares_are_conserved() {
         let arguments =
             json!({"account_id": account, "side": side, "symbol": symbol, "quantity": 7});
         assert!(!call(&mut episode, "place_order", arguments).is_error);
-        let crate::builtin::Stage::Finance(stage) = &episode.stage;
+        let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
         let spent = if side == "buy" { 7 * price } else { 0 };
         assert_eq!(stage.world.accounts[&account].cash, cash - spent);
     }
 }
 
 #[test]
-#[ignore = "prints the corpus for a person to read"]
-fn dump() {
-    let domain = domain();
-    for task in domain.tasks() {
-        let (episode, _, script) = open(&domain, task);
-        eprintln!("## {}\n{}", task.id, episode.instruction());
-        if let Some(injection) = &script.injection {
-            eprintln!("   >> {}", injection.text);
-        }
-    }
+fn tasks_and_id_stay_as_published() {
+    assert_eq!(
+        domain().id().to_string(),
+        "2aed3cf7d3f6df3ad4142bc531f68e9efaa283d09569278f33860665f1205e9a",
+        "raise VERSION if this is meant"
+    );
 }
