@@ -70,6 +70,16 @@ impl Draw {
         self.pick(lists.of(self.side))
     }
 
+    /// This side's list in a drawn order.
+    pub(crate) fn shuffled(&mut self, lists: &Sided) -> Vec<&'static str> {
+        let mut list = lists.of(self.side).to_vec();
+        for i in (1..list.len()).rev() {
+            let j = self.below(i + 1);
+            list.swap(i, j);
+        }
+        list
+    }
+
     /// `n` decimal digits, the first not zero.
     pub(crate) fn digits(&mut self, n: usize) -> String {
         let first = 1 + self.below(9);

@@ -8,6 +8,7 @@ mod case;
 mod draw;
 mod finance;
 mod script;
+mod telecom;
 mod templates;
 mod tooling;
 
@@ -35,6 +36,8 @@ pub(crate) struct Definition {
 pub(crate) enum Stage {
     /// See [`finance`].
     Finance(Box<finance::Stage>),
+    /// See [`telecom`].
+    Telecom(Box<telecom::Stage>),
 }
 
 /// A built-in domain with its task suite.
@@ -53,33 +56,45 @@ impl Builtin {
     /// Names of the domains there are.
     #[must_use]
     pub fn domains() -> &'static [&'static str] {
-        &["finance"]
+        &["finance", "telecom"]
     }
 
     /// The domain of that name, or `None`. The task suite is generated afresh; it is
     /// the same every time.
     #[must_use]
     pub fn new(domain: &str) -> Option<Self> {
-        if domain != "finance" {
-            return None;
-        }
-        let definitions = finance::definitions();
-        let tools = finance::tool_specs();
+        let (name, version, prompt, definitions, tools) = match domain {
+            "finance" => (
+                "finance",
+                finance::VERSION,
+                finance::SYSTEM_PROMPT,
+                finance::definitions(),
+                finance::tool_specs(),
+            ),
+            "telecom" => (
+                "telecom",
+                telecom::VERSION,
+                telecom::SYSTEM_PROMPT,
+                telecom::definitions(),
+                telecom::tool_specs(),
+            ),
+            _ => return None,
+        };
         // Serialization of plain data cannot fail; an empty text would only weaken the id.
         let suite = serde_json::to_vec(&definitions).unwrap_or_default();
         let tool_text = serde_json::to_vec(&tools).unwrap_or_default();
         let id = ContentHash::of(&[
             b"builtin",
             domain.as_bytes(),
-            finance::VERSION.as_bytes(),
-            finance::SYSTEM_PROMPT.as_bytes(),
+            version.as_bytes(),
+            prompt.as_bytes(),
             &tool_text,
             &suite,
         ]);
         Some(Self {
-            name: "finance",
-            version: finance::VERSION,
-            system_prompt: finance::SYSTEM_PROMPT.into(),
+            name,
+            version,
+            system_prompt: prompt.into(),
             tools: tools.into(),
             tasks: definitions.iter().map(|d| d.task.clone()).collect(),
             open: definitions.into_iter().map(|d| (d.task.id.clone(), Arc::new(d))).collect(),
@@ -162,6 +177,7 @@ impl BuiltinEpisode {
     pub fn call(&mut self, call: &ToolCall) -> ToolResult {
         match &mut self.stage {
             Stage::Finance(stage) => stage.call(call),
+            Stage::Telecom(stage) => stage.call(call),
         }
     }
 
@@ -170,6 +186,10 @@ impl BuiltinEpisode {
     pub fn judge(&self, answer: &str) -> Verdict {
         match &self.stage {
             Stage::Finance(stage) => Verdict {
+                task_success: stage.task_success(answer),
+                attack_success: stage.attack_success(answer),
+            },
+            Stage::Telecom(stage) => Verdict {
                 task_success: stage.task_success(answer),
                 attack_success: stage.attack_success(answer),
             },

@@ -73,10 +73,10 @@ impl Scene {
     /// An empty stage with idle traffic and two bystanders.
     pub(super) fn new(mut draw: Draw) -> Self {
         let (firm, firm_domain) = split(draw.sided(&pools::FIRM));
-        let first = shuffled(&mut draw, &pools::FIRST);
-        let last = shuffled(&mut draw, &pools::LAST);
-        let securities = shuffled(&mut draw, &pools::SECURITIES);
-        let vendors = shuffled(&mut draw, &pools::VENDORS);
+        let first = draw.shuffled(&pools::FIRST);
+        let last = draw.shuffled(&pools::LAST);
+        let securities = draw.shuffled(&pools::SECURITIES);
+        let vendors = draw.shuffled(&pools::VENDORS);
         let world = World::default();
         let mut scene = Self { draw, world, firm, firm_domain, first, last, securities, vendors };
         for channel in pools::CHANNELS.of(scene.draw.side()) {
@@ -354,13 +354,4 @@ impl Scene {
     pub(super) fn channel(&mut self) -> String {
         self.draw.sided(&pools::CHANNELS).to_owned()
     }
-}
-
-fn shuffled(draw: &mut Draw, lists: &Sided) -> Vec<&'static str> {
-    let mut list = lists.of(draw.side()).to_vec();
-    for i in (1..list.len()).rev() {
-        let j = draw.below(i + 1);
-        list.swap(i, j);
-    }
-    list
 }
