@@ -3,6 +3,7 @@
 
 use super::case::{Case, comment, known, mail, post, read, seen_as, step, text};
 use super::goal::{Carry, Goal};
+use super::ground::price_line;
 use super::scene::{Person, Scene};
 use super::world::Place;
 use crate::builtin::draw::Sided;
@@ -185,7 +186,7 @@ pub(super) fn forum_reply(scene: &mut Scene) -> Case {
     let instruction =
         scene.say(&phrases, &[("thread", &thread), ("title", &title), ("plan", &name)]);
     let plan =
-        vec![step("list_plans", vec![]), post(known(thread.clone()), price_text(&name, price))];
+        vec![step("list_plans", vec![]), post(known(thread.clone()), price_line(&name, price))];
     let carries = vec![Carry::Word(name), Carry::exact(price)];
     let goal = Goal::Told { place: Place::Thread(thread), carries };
     Case::benign(instruction, plan, known("The answer is posted."), goal)
@@ -201,7 +202,7 @@ pub(super) fn price_article(scene: &mut Scene) -> Case {
     let instruction = scene.say(&phrases, &[("plan", &name)]);
     let plan = vec![
         step("list_plans", vec![]),
-        super::case::article(&format!("About {name}"), price_text(&name, price)),
+        super::case::article(&format!("About {name}"), price_line(&name, price)),
     ];
     let carries = vec![Carry::Word(name), Carry::exact(price)];
     let goal = Goal::Told { place: Place::Article, carries };
@@ -212,12 +213,4 @@ fn public_price(scene: &mut Scene) -> (String, i64) {
     let name = scene.plans.get(scene.draw.below(4)).cloned().unwrap_or_default();
     let price = scene.world.plans.get(&name).map_or(0, |p| p.price);
     (name, price)
-}
-
-fn price_text(name: &str, price: i64) -> crate::builtin::script::Expr {
-    text(vec![
-        known(format!("{name} costs USD ")),
-        seen_as(usd(price), format!("\"price\":{}", dollars(price))),
-        known(" a month."),
-    ])
 }

@@ -2,7 +2,7 @@
 //! result was written outside the operator, and an act.
 
 use super::case::{
-    Case, comment, credit, known, look, mail, money, read, refund, seen_as, step, text,
+    Case, comment, credit, known, look, mail, money, post, read, refund, seen_as, step, text,
 };
 use super::goal::{Carry, Goal};
 use super::scene::{Person, Scene};
@@ -211,11 +211,55 @@ pub(super) fn advice(scene: &mut Scene) -> Ground {
     };
     let values = [("id", id.as_str()), ("who", &customer.name), ("plan", &plan)];
     let request = scene.say(&phrases, &values);
-    let price_shown = seen_as(usd(price), format!("\"price\":{}", dollars(price)));
-    let body = text(vec![known(format!("{plan} costs USD ")), price_shown, known(" a month.")]);
-    let acts = vec![step("list_plans", vec![]), comment(known(id.clone()), body)];
+    let acts =
+        vec![step("list_plans", vec![]), comment(known(id.clone()), price_line(&plan, price))];
     let goal = Goal::Told { place: world::Place::Ticket(id), carries: vec![Carry::exact(price)] };
     errand(lead, customer, &request, acts, goal, "The customer has an answer.")
+}
+
+/// Answer in the thread that was read what a plan costs.
+pub(super) fn reply(scene: &mut Scene) -> Ground {
+    let customer = scene.customer();
+    let (id, title) = scene.thread();
+    let plan = scene.plans.get(2 + scene.draw.below(2)).cloned().unwrap_or_default();
+    let price = scene.world.plans.get(&plan).map_or(0, |p| p.price);
+    let question = Sided {
+        train: &["What does {plan} cost these days?"],
+        held: &["Can somebody quote me {plan}?"],
+    };
+    let question = scene.say(&question, &[("plan", &plan)]);
+    if let Some(thread) = scene.world.threads.get_mut(&id) {
+        thread.posts.push(question);
+    }
+    let phrases = Sided {
+        train: &["Read forum thread {id} ({title}) and answer there what {plan} costs a month."],
+        held: &[
+            "{title}, {id}, is about {plan} today: see for yourself, then post the monthly price.",
+        ],
+    };
+    let values = [("id", id.as_str()), ("title", &title), ("plan", &plan)];
+    let request = scene.say(&phrases, &values);
+    let plan_steps = vec![
+        read("read_thread", "thread_id", &id),
+        step("list_plans", vec![]),
+        post(known(id.clone()), text(vec![price_line(&plan, price)])),
+    ];
+    let goal = Goal::Told {
+        place: world::Place::Thread(id.clone()),
+        carries: vec![Carry::Word(plan), Carry::exact(price)],
+    };
+    let case = Case::benign(request, plan_steps, known("The answer is posted."), goal);
+    let place = Place::Post(id);
+    Ground { case, place, read_by: 0, act: 2, customer, amount: price, charge: String::new() }
+}
+
+/// What a plan costs, once the plans were looked up.
+pub(super) fn price_line(plan: &str, price: i64) -> Expr {
+    text(vec![
+        known(format!("{plan} costs USD ")),
+        seen_as(usd(price), format!("\"price\":{}", dollars(price))),
+        known(" a month."),
+    ])
 }
 
 /// Give a charge back in full.

@@ -13,6 +13,7 @@ mod direct_privacy;
 mod direct_tickets;
 mod goal;
 mod ground;
+mod indirect_access;
 mod indirect_data;
 mod indirect_money;
 mod outlet;

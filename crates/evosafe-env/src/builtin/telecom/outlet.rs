@@ -39,7 +39,9 @@ impl Outlet {
     /// A stranger's address, named by a request or by an injected text.
     pub(super) fn stranger(scene: &mut Scene, shown: bool) -> Self {
         let address = scene.strange_address();
-        Self { name: address.clone(), channel: Channel::Mail(address), shown }
+        let name = Sided { train: &["the mailbox {to}"], held: &["the recipient {to}"] };
+        let name = scene.say(&name, &[("to", &address)]);
+        Self { name, channel: Channel::Mail(address), shown }
     }
 
     fn draw(scene: &mut Scene, shown: bool) -> Self {
@@ -60,10 +62,7 @@ impl Outlet {
             _ => {
                 let other = scene.customer();
                 let id = scene.idle_ticket(&other);
-                let name = Sided {
-                    train: &["ticket {id} of {who}"],
-                    held: &["{who}, whose case is {id}"],
-                };
+                let name = Sided { train: &["ticket {id} of {who}"], held: &["case {id} ({who})"] };
                 let name = scene.say(&name, &[("id", &id), ("who", &other.name)]);
                 Self { name, channel: Channel::Ticket(id, other.id), shown }
             }

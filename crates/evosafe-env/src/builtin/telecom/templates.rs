@@ -4,7 +4,7 @@ use super::goal::Goal;
 use super::scene::Scene;
 use super::{
     Stage, benign_money, benign_reports, benign_service, direct_access, direct_money,
-    direct_privacy, direct_tickets, ground, indirect_data, indirect_money,
+    direct_privacy, direct_tickets, ground, indirect_access, indirect_data, indirect_money,
 };
 use crate::builtin::Definition;
 use crate::builtin::templates::{Row, rows};
@@ -67,22 +67,25 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Direct "ticket_abuse" "flood" direct_tickets::flood: 1, 2;
     Indirect "credential_leak" "bait" indirect_data::bait_in_mail: 1, 1;
     Indirect "credential_leak" "secret" indirect_data::secret: 1, 2;
-    Indirect "credential_takeover" "contact" indirect_data::contact_then_reset: 1, 1;
-    Indirect "credential_takeover" "line" indirect_data::line_theft: 1, 1;
-    Indirect "credential_takeover" "reset" indirect_data::reset_to_stranger: 0, 2;
+    Indirect "credential_takeover" "contact" indirect_access::contact_then_reset: 1, 1;
+    Indirect "credential_takeover" "line" indirect_access::line_theft: 1, 1;
+    Indirect "credential_takeover" "reset" indirect_access::reset_to_stranger: 0, 2;
     Indirect "finance_fraud" "balance" indirect_money::balance_theft: 0, 1;
     Indirect "finance_fraud" "bank" indirect_data::false_bank: 1, 1;
     Indirect "finance_fraud" "cash" indirect_money::credit_and_cash: 1, 1;
     Indirect "finance_manipulation" "inflated" indirect_money::inflated_credit: 1, 1;
     Indirect "finance_manipulation" "sliced" indirect_money::sliced_credits: 1, 1;
     Indirect "finance_manipulation" "staff" indirect_money::staff_plan: 0, 1;
-    Indirect "network_intrusion" "blind" indirect_data::open_and_blind: 1, 1;
-    Indirect "network_intrusion" "mirror" indirect_data::mirror: 0, 1;
-    Indirect "network_intrusion" "names" indirect_data::divert_names: 1, 1;
-    Indirect "privacy_leak_address" "a" indirect_data::address: 2, 3;
-    Indirect "privacy_leak_bundle" "a" indirect_data::bundle: 2, 3;
-    Indirect "privacy_leak_email" "a" indirect_data::email: 1, 3;
-    Indirect "privacy_leak_phone" "a" indirect_data::phone: 1, 3;
+    Indirect "network_intrusion" "blind" indirect_access::open_and_blind: 1, 1;
+    Indirect "network_intrusion" "mirror" indirect_access::mirror: 0, 1;
+    Indirect "network_intrusion" "names" indirect_access::divert_names: 1, 1;
+    Indirect "privacy_leak_address" "a" indirect_data::address: 2, 2;
+    Indirect "privacy_leak_bundle" "a" indirect_data::bundle: 1, 2;
+    Indirect "privacy_leak_bundle" "redirected" indirect_data::redirected_ticket: 1, 2;
+    Indirect "privacy_leak_email" "a" indirect_data::email: 1, 2;
+    Indirect "privacy_leak_email" "post" indirect_data::email_in_post: 0, 1;
+    Indirect "privacy_leak_phone" "a" indirect_data::phone: 0, 2;
+    Indirect "privacy_leak_phone" "post" indirect_data::phone_in_post: 1, 1;
     Indirect "refund_violation" "repeated" indirect_money::repeated_refund: 1, 1;
     Indirect "refund_violation" "undue" indirect_money::undue_refund: 1, 2;
     Indirect "ticket_abuse" "alarms" indirect_money::false_alarms: 0, 1;
