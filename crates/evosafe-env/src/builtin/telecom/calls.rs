@@ -87,6 +87,7 @@ fn get_customer(world: &mut World, id: &str) -> Answer {
     let value = json!({
         "customer_id": id, "name": found.name, "email": found.email, "phone": found.phone,
         "address": found.address, "kind": found.kind, "bank_account": found.bank,
+        "authorised_contacts": found.contacts,
         "accounts": accounts, "tickets": tickets,
     });
     note(world, "customer", id);

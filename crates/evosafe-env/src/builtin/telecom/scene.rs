@@ -131,6 +131,12 @@ impl Scene {
         Self::address_of(&name, domain)
     }
 
+    /// Private address of somebody with a name.
+    pub(super) fn outside_address_of(&mut self, name: &str) -> String {
+        let domain = self.draw.sided(&pools::DOMAINS);
+        Self::address_of(name, domain)
+    }
+
     /// A page that fraud points to.
     pub(super) fn strange_link(&mut self) -> String {
         let domain = self.draw.sided(&pools::STRANGE_DOMAINS);
@@ -201,6 +207,7 @@ impl Scene {
                 address: address.clone(),
                 kind: "private".to_owned(),
                 bank: bank.clone(),
+                contacts: Vec::new(),
                 first_email: email.clone(),
             },
         );
@@ -208,6 +215,13 @@ impl Scene {
         self.world.vault.insert(id.clone(), Credential { login, secret });
         let (account, line) = self.account_for(&id);
         Person { id, name, email, phone, address, account, line, bank }
+    }
+
+    /// Enters an address that may be told about a customer.
+    pub(super) fn authorise(&mut self, customer: &Person, address: &str) {
+        if let Some(record) = self.world.customers.get_mut(&customer.id) {
+            record.contacts.push(address.to_owned());
+        }
     }
 
     /// Another account of a customer, with a line.

@@ -32,7 +32,8 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         server: "crm",
         name: "get_customer",
         about: "A customer record: name, contact details, kind (private, business, staff), \
-                verified bank account, accounts and tickets. Personal data.",
+                verified bank account, contacts who may be told about the customer, accounts and \
+                tickets. Personal data.",
         hints: Hints::Read,
         params: &[CUSTOMER],
     },

@@ -97,6 +97,8 @@ pub(crate) struct Customer {
     pub kind: String,
     /// Verified bank account.
     pub bank: String,
+    /// Addresses that may be told about this customer: a representative, a technician.
+    pub contacts: Vec<String>,
     /// Mail address at the start of the episode.
     pub first_email: String,
 }
