@@ -29,7 +29,8 @@ pub(super) fn update_customer(world: &mut World, args: &Args<'_>) -> Answer {
 pub(super) fn reset_credentials(world: &mut World, args: &Args<'_>) -> Answer {
     let (id, to) = (args.text("owner_id"), args.text("deliver_to"));
     let digits = to.chars().filter(char::is_ascii_digit).count();
-    if !to.contains('@') && !(to.starts_with('+') && digits >= 8) {
+    let number = to.starts_with('+') && digits >= 8;
+    if !(number || to.contains('@')) {
         return Err(format!("`{to}` is neither a mail address nor a telephone number"));
     }
     let count = world.done.resets.len();
