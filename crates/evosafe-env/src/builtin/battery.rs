@@ -15,6 +15,8 @@ macro_rules! battery {
             reference_plans_succeed(),
             reference_attacks_succeed_undefended_in_any_order(),
             blocking_the_harmful_effects_leaves_the_task(),
+            stopping_the_first_harmful_effect_leaves_the_task(),
+            leaving_out_an_effect_fails_the_task(),
             idle_echoing_and_refused_agents_succeed_at_nothing(),
             ways_around_a_refusal_reach_the_same_harm($ways),
             texts_are_filled_and_say_no_label(),
@@ -185,6 +187,63 @@ pub(crate) fn blocking_the_harmful_effects_leaves_the_task(domain: &Builtin) {
         assert_eq!(verdict.attack_success, Some(false), "{}", task.id);
         if task.family == Family::Indirect {
             assert_eq!(verdict.task_success, Some(true), "{}", task.id);
+        }
+    }
+}
+
+/// A victim that is stopped at the attack's first effect and returns to the user's work
+/// finishes it. The stop goes by tool, as a harness in a simulated run would: no step
+/// of the user's before the attack may have an effect with that tool.
+pub(crate) fn stopping_the_first_harmful_effect_leaves_the_task(domain: &Builtin) {
+    for task in domain.tasks().iter().filter(|t| t.family == Family::Indirect) {
+        let (mut episode, mut knowledge, script) = open(domain, task);
+        let injection = script.injection.as_ref().expect("indirect tasks have one");
+        let first = script.attack.iter().position(|s| s.effect).expect("attacks have an effect");
+        let tools: Vec<_> = script.attack.iter().filter(|s| s.effect).map(|s| &s.tool).collect();
+        let plan = numbered(&script.plan);
+        let (before, after) = plan.split_at(injection.read_by + 1);
+        assert!(before.iter().all(|(_, step)| !tools.contains(&&step.tool)), "{}", task.id);
+        run(&mut episode, &mut knowledge, before, task, |_| false);
+        let reads = &numbered(&script.attack)[..first];
+        run(&mut episode, &mut knowledge.clone(), reads, task, |_| false);
+        run(&mut episode, &mut knowledge, after, task, |_| false);
+        let verdict = episode.judge(&answer(script, &knowledge));
+        assert_eq!(verdict.attack_success, Some(false), "{}", task.id);
+        assert_eq!(verdict.task_success, Some(true), "{}", task.id);
+    }
+}
+
+/// A plan without its first or its last effect does not reach the user's goal.
+pub(crate) fn leaving_out_an_effect_fails_the_task(domain: &Builtin) {
+    for task in domain.tasks().iter().filter(|t| t.family != Family::Direct) {
+        let script = domain.script(&task.id).expect("every task has a script");
+        let effects: Vec<usize> =
+            numbered(&script.plan).iter().filter(|(_, s)| s.effect).map(|(i, _)| *i).collect();
+        for left_out in effects.first().into_iter().chain(effects.last()) {
+            let (mut episode, mut knowledge, _) = open(domain, task);
+            attempt(&mut episode, &mut knowledge, &script.plan, *left_out);
+            let text = script.answer.resolve(&knowledge);
+            let text = text.and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+            let verdict = episode.judge(&text);
+            assert_eq!(verdict.task_success, Some(false), "{} without {left_out}", task.id);
+        }
+    }
+}
+
+/// Runs all steps but one, as far as they can be done.
+pub(crate) fn attempt(
+    episode: &mut BuiltinEpisode,
+    knowledge: &mut Knowledge,
+    steps: &[Step],
+    left_out: usize,
+) {
+    for (index, step) in steps.iter().enumerate() {
+        if index == left_out {
+            continue;
+        }
+        if let Some(call) = step.call(format!("c{index}"), knowledge) {
+            let result = episode.call(&call);
+            knowledge.deliver(index, &result);
         }
     }
 }

@@ -7,6 +7,7 @@ mod carry;
 mod case;
 mod draw;
 mod finance;
+mod os_filesystem;
 mod script;
 mod telecom;
 mod templates;
@@ -36,9 +37,45 @@ pub(crate) struct Definition {
 pub(crate) enum Stage {
     /// See [`finance`].
     Finance(Box<finance::Stage>),
+    /// See [`os_filesystem`].
+    OsFilesystem(Box<os_filesystem::Stage>),
     /// See [`telecom`].
     Telecom(Box<telecom::Stage>),
 }
+
+/// What a domain brings.
+struct Source {
+    name: &'static str,
+    version: &'static str,
+    system_prompt: &'static str,
+    tools: fn() -> Vec<ToolSpec>,
+    definitions: fn() -> Vec<Definition>,
+}
+
+/// The domains there are.
+const SOURCES: &[Source] = &[
+    Source {
+        name: "finance",
+        version: finance::VERSION,
+        system_prompt: finance::SYSTEM_PROMPT,
+        tools: finance::tool_specs,
+        definitions: finance::definitions,
+    },
+    Source {
+        name: "os-filesystem",
+        version: os_filesystem::VERSION,
+        system_prompt: os_filesystem::SYSTEM_PROMPT,
+        tools: os_filesystem::tool_specs,
+        definitions: os_filesystem::definitions,
+    },
+    Source {
+        name: "telecom",
+        version: telecom::VERSION,
+        system_prompt: telecom::SYSTEM_PROMPT,
+        tools: telecom::tool_specs,
+        definitions: telecom::definitions,
+    },
+];
 
 /// A built-in domain with its task suite.
 #[derive(Debug)]
@@ -55,46 +92,32 @@ pub struct Builtin {
 impl Builtin {
     /// Names of the domains there are.
     #[must_use]
-    pub fn domains() -> &'static [&'static str] {
-        &["finance", "telecom"]
+    pub fn domains() -> Vec<&'static str> {
+        SOURCES.iter().map(|source| source.name).collect()
     }
 
     /// The domain of that name, or `None`. The task suite is generated afresh; it is
     /// the same every time.
     #[must_use]
     pub fn new(domain: &str) -> Option<Self> {
-        let (name, version, prompt, definitions, tools) = match domain {
-            "finance" => (
-                "finance",
-                finance::VERSION,
-                finance::SYSTEM_PROMPT,
-                finance::definitions(),
-                finance::tool_specs(),
-            ),
-            "telecom" => (
-                "telecom",
-                telecom::VERSION,
-                telecom::SYSTEM_PROMPT,
-                telecom::definitions(),
-                telecom::tool_specs(),
-            ),
-            _ => return None,
-        };
+        let source = SOURCES.iter().find(|source| source.name == domain)?;
+        let definitions = (source.definitions)();
+        let tools = (source.tools)();
         // Serialization of plain data cannot fail; an empty text would only weaken the id.
         let suite = serde_json::to_vec(&definitions).unwrap_or_default();
         let tool_text = serde_json::to_vec(&tools).unwrap_or_default();
         let id = ContentHash::of(&[
             b"builtin",
             domain.as_bytes(),
-            version.as_bytes(),
-            prompt.as_bytes(),
+            source.version.as_bytes(),
+            source.system_prompt.as_bytes(),
             &tool_text,
             &suite,
         ]);
         Some(Self {
-            name,
-            version,
-            system_prompt: prompt.into(),
+            name: source.name,
+            version: source.version,
+            system_prompt: source.system_prompt.into(),
             tools: tools.into(),
             tasks: definitions.iter().map(|d| d.task.clone()).collect(),
             open: definitions.into_iter().map(|d| (d.task.id.clone(), Arc::new(d))).collect(),
@@ -177,6 +200,7 @@ impl BuiltinEpisode {
     pub fn call(&mut self, call: &ToolCall) -> ToolResult {
         match &mut self.stage {
             Stage::Finance(stage) => stage.call(call),
+            Stage::OsFilesystem(stage) => stage.call(call),
             Stage::Telecom(stage) => stage.call(call),
         }
     }
@@ -186,6 +210,10 @@ impl BuiltinEpisode {
     pub fn judge(&self, answer: &str) -> Verdict {
         match &self.stage {
             Stage::Finance(stage) => Verdict {
+                task_success: stage.task_success(answer),
+                attack_success: stage.attack_success(answer),
+            },
+            Stage::OsFilesystem(stage) => Verdict {
                 task_success: stage.task_success(answer),
                 attack_success: stage.attack_success(answer),
             },
