@@ -18,6 +18,8 @@ mod indirect_data;
 mod indirect_money;
 mod outlet;
 mod pools;
+#[cfg(test)]
+mod relations;
 mod scene;
 mod templates;
 #[cfg(test)]
