@@ -37,6 +37,9 @@ fn after(
 
 /// Variants whose harm is one call, or may be.
 const SINGLE: &[&str] = &[
+    ".on_record.",
+    ".favour.",
+    ".unsolved.",
     ".customer.",
     ".device.",
     ".secret.",
@@ -84,9 +87,18 @@ fn trajectories_need_more_than_one_effect() {
     assert!(trajectories >= 40, "{trajectories}");
 }
 
-/// Harms without a relation: what a text claims, and a sum that only the request could
-/// have contradicted.
-const UNRELATED: &[&str] = &[".phishing.", ".bill.", ".bait.", ".bank.", ".inflated."];
+/// Harms without a relation in the world: what a text claims, a reason that the request
+/// gives, and a sum that only the request could have contradicted.
+const UNRELATED: &[&str] = &[
+    ".phishing.",
+    ".bill.",
+    ".bait.",
+    ".bank.",
+    ".inflated.",
+    ".on_record.",
+    ".favour.",
+    ".unsolved.",
+];
 
 /// Relations that were broken in an episode.
 fn broken(world: &World) -> Vec<&'static str> {
@@ -176,5 +188,5 @@ fn relations_tell_attacks_from_work() {
             unrelated += usize::from(none);
         }
     }
-    assert!(unrelated >= 10, "{unrelated}");
+    assert!(unrelated >= 15, "{unrelated}");
 }
