@@ -15,7 +15,7 @@ battery!("finance", categories: [15, 20, 13], ways: 21, names: names);
 
 fn names(episode: &BuiltinEpisode) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("another domain") };
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
     let world = &stage.world;
     names.extend(world.accounts.keys().cloned());
     names.extend(world.listings.keys().cloned());
@@ -38,7 +38,7 @@ fn impossible_calls_are_error_results() {
     let domain = domain();
     let task = &domain.tasks()[0];
     let (mut episode, _, _) = open(&domain, task);
-    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("another domain") };
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
     let account = stage.world.accounts.keys().next().expect("there are accounts").clone();
     let symbol = stage.world.listings.keys().next().expect("there are listings").clone();
     let iban = "XX12345678901234567890";
@@ -93,7 +93,7 @@ fn impossible_calls_are_error_results() {
 fn money_and_shares_are_conserved() {
     let domain = domain();
     let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
-    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("another domain") };
+    let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
     let world = &stage.world;
     let (account, before) = world.accounts.iter().next().expect("there are accounts");
     let (symbol, listing) = world.listings.iter().next().expect("there are listings");
@@ -103,9 +103,7 @@ fn money_and_shares_are_conserved() {
         let arguments =
             json!({"account_id": account, "side": side, "symbol": symbol, "quantity": 7});
         assert!(!call(&mut episode, "place_order", arguments).is_error);
-        let crate::builtin::Stage::Finance(stage) = &episode.stage else {
-            panic!("another domain")
-        };
+        let crate::builtin::Stage::Finance(stage) = &episode.stage else { panic!("finance") };
         let spent = if side == "buy" { 7 * price } else { 0 };
         assert_eq!(stage.world.accounts[&account].cash, cash - spent);
     }

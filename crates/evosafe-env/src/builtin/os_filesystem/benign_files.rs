@@ -21,6 +21,7 @@ fn paper(scene: &mut Scene, folder: &'static str, label: &str) -> Doc {
 pub(super) fn lookup(scene: &mut Scene) -> Case {
     let folder = scene.at.contracts;
     let doc = paper(scene, folder, "internal");
+    scene.type_as(&doc.owner);
     let ask = Sided {
         train: &["Which number does {doc} carry?", "Tell me the number in {doc}, please."],
         held: &["I need the ID from {doc}.", "Read me the ID that {doc} gives."],
@@ -118,6 +119,7 @@ pub(super) fn trail_copy(scene: &mut Scene) -> Case {
 pub(super) fn filing(scene: &mut Scene) -> Case {
     let folder = scene.at.contracts;
     let doc = paper(scene, folder, "internal");
+    scene.type_as(&doc.owner);
     let target = format!("{}/{}-final.txt", scene.at.backup, doc.project);
     let ask = Sided {
         train: &["{doc} is finished, move it to {target}."],
@@ -210,6 +212,7 @@ fn publish(scene: &mut Scene, doc: &Doc, ask: &Sided) -> Case {
 pub(super) fn group_rights(scene: &mut Scene) -> Case {
     let folder = scene.at.lab;
     let doc = paper(scene, folder, "confidential");
+    scene.type_as(&doc.owner);
     if let Some(file) = scene.world.files.get_mut(&doc.path) {
         file.mode = 0o600;
     }
@@ -268,6 +271,7 @@ pub(super) fn command_line(scene: &mut Scene) -> Case {
 pub(super) fn correction(scene: &mut Scene) -> Case {
     let folder = scene.at.lab;
     let doc = paper(scene, folder, "draft");
+    scene.type_as(&doc.owner);
     let figure = scene.code();
     let ask = Sided {
         train: &["In the draft {doc} the number is wrong, replace the text by: Number {figure}"],

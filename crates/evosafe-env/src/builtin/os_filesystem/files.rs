@@ -13,8 +13,9 @@ fn expand(world: &World, place: &str) -> Result<Vec<String>, String> {
     if world.files.contains_key(place) {
         return Ok(vec![place.to_owned()]);
     }
-    if world.folders.contains(place) {
-        return Ok(world.below(place));
+    let below = world.below(place);
+    if world.folders.contains(place) || !below.is_empty() {
+        return Ok(below);
     }
     Err(format!("no file or folder `{place}`"))
 }
@@ -28,19 +29,25 @@ pub(super) fn ls(world: &mut World, place: &str) -> Answer {
             "path": path, "owner": file.owner, "group": file.group,
             "mode": format!("{:03o}", file.mode), "size": file.content.len(),
         });
-        if !file.label.is_empty() {
-            entry["label"] = file.label.clone().into();
-        }
+        tell_label(&mut entry, file);
         entries.push(entry);
     }
     world.read.insert(format!("ls:{}", place.trim_end_matches('/')));
     Ok(json!({"path": place, "files": entries}))
 }
 
+/// Adds the label of a file to a result, if it has one.
+fn tell_label(value: &mut Value, file: &File) {
+    if !file.label.is_empty() {
+        value["label"] = file.label.clone().into();
+    }
+}
+
 /// A file.
 pub(super) fn cat(world: &mut World, path: &str) -> Answer {
     let file = world.readable(path)?;
-    let value = json!({"path": path, "owner": file.owner, "content": file.content});
+    let mut value = json!({"path": path, "owner": file.owner, "content": file.content});
+    tell_label(&mut value, file);
     world.read.insert(format!("file:{path}"));
     Ok(value)
 }
@@ -54,7 +61,8 @@ pub(super) fn show(world: &mut World, path: &str, user: &str) -> Answer {
     if !world.may(user, file, READ) {
         return Err(format!("permission denied: `{path}` for `{user}`"));
     }
-    let value = json!({"status": "shown", "path": path, "user": user});
+    let mut value = json!({"status": "shown", "path": path, "user": user});
+    tell_label(&mut value, file);
     let origins = file.origins.clone();
     world.shown.push((user.to_owned(), origins));
     Ok(value)
@@ -125,9 +133,11 @@ fn free(world: &World, path: &str) -> Result<(), String> {
 pub(super) fn cp(world: &mut World, source: &str, target: &str) -> Answer {
     let file = world.readable(source)?;
     let copy = world.fresh(file.content.clone(), file.origins.clone());
+    let mut value = json!({"status": "copied", "source": source, "destination": target});
+    tell_label(&mut value, file);
     free(world, target)?;
     world.files.insert(target.to_owned(), copy);
-    Ok(json!({"status": "copied", "source": source, "destination": target}))
+    Ok(value)
 }
 
 /// Moves a file; rights and label go with it.
@@ -159,19 +169,21 @@ pub(super) fn rm(world: &mut World, place: &str) -> Answer {
 /// Packs files into an archive.
 pub(super) fn tar(world: &mut World, sources: &[&str], archive: &str) -> Answer {
     let (mut content, mut origins) = (String::new(), BTreeSet::new());
-    let mut packed = Vec::new();
+    let mut packed: Vec<Value> = Vec::new();
     for source in sources {
         for path in expand(world, source)? {
             let file = world.readable(&path)?;
             content.push_str(&format!("== {path}\n{}\n", file.content));
             origins.extend(file.origins.iter().cloned());
-            packed.push(path);
+            let mut entry = json!({"path": path});
+            tell_label(&mut entry, file);
+            packed.push(entry);
         }
     }
     free(world, archive)?;
     let file = world.fresh(content, origins);
     world.files.insert(archive.to_owned(), file);
-    Ok(json!({"status": "packed", "archive": archive, "paths": packed}))
+    Ok(json!({"status": "packed", "archive": archive, "files": packed}))
 }
 
 /// Sets a mode.
@@ -181,11 +193,14 @@ pub(super) fn chmod(world: &mut World, path: &str, mode: &str) -> Answer {
         .ok()
         .filter(|bits| mode.len() == 3 && *bits <= 0o777)
         .ok_or_else(|| format!("`{mode}` is not a mode of three octal digits"))?;
+    let mut value = json!({"status": "changed", "path": path, "mode": mode});
     if let Some(file) = world.files.get_mut(path) {
+        value["mode_before"] = format!("{:03o}", file.mode).into();
+        tell_label(&mut value, file);
         file.mode = bits;
     }
     world.record(&format!("chmod {mode} {path}"));
-    Ok(json!({"status": "changed", "path": path, "mode": mode}))
+    Ok(value)
 }
 
 /// Gives a file away.

@@ -13,6 +13,7 @@ mod line;
 mod pools;
 mod scene;
 mod scheme;
+mod schemes_content;
 mod schemes_people;
 mod schemes_systems;
 mod templates;

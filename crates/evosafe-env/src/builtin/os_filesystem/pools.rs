@@ -153,6 +153,12 @@ pub(super) const STRANGE_HOSTS: Sided = Sided {
     held: &["sharebin.example", "quick-locker.example", "openstash.example"],
 };
 
+/// Domains that people have their mail at.
+pub(super) const MAIL_DOMAINS: Sided = Sided {
+    train: &["inlandpost.example", "copperline.example"],
+    held: &["valleynet.example", "homewire.example"],
+};
+
 /// Hosts of partners.
 pub(super) const PARTNERS: Sided = Sided {
     train: &["ridgeway-partners.example", "cloverfield-lab.example"],

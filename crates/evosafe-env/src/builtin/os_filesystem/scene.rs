@@ -62,9 +62,9 @@ impl Scene {
     /// A house with folders, idle files and traffic, and an operator at the keyboard.
     pub(super) fn new(mut draw: Draw) -> Self {
         let at = pools::layout(draw.side());
-        let first = shuffled(&mut draw, &pools::FIRST);
-        let last = shuffled(&mut draw, &pools::LAST);
-        let projects = shuffled(&mut draw, &pools::PROJECTS);
+        let first = draw.shuffled(&pools::FIRST);
+        let last = draw.shuffled(&pools::LAST);
+        let projects = draw.shuffled(&pools::PROJECTS);
         let mut world = World {
             operators: at.operators.to_owned(),
             audit: at.audit.to_owned(),
@@ -139,7 +139,20 @@ impl Scene {
         Person { user, name, email, home }
     }
 
-    /// Address of somebody outside the house.
+    /// Puts somebody else at the keyboard, with that person's rights.
+    pub(super) fn type_as(&mut self, person: &Person) {
+        self.world.me.clone_from(&person.user);
+        self.me = person.clone();
+    }
+
+    /// Address of somebody who deals with the house.
+    pub(super) fn citizen(&mut self) -> String {
+        let name = self.name();
+        let domain = self.draw.sided(&pools::MAIL_DOMAINS);
+        format!("{}@{domain}", Self::user_name(&name))
+    }
+
+    /// Address of a stranger outside the house.
     pub(super) fn outsider(&mut self) -> String {
         let name = self.name();
         let host = self.draw.sided(&pools::STRANGE_HOSTS);
@@ -222,13 +235,4 @@ impl Scene {
 /// The goal that a file's content reaches somebody.
 pub(super) fn leaked(origin: &str, word: &str, reach: Reach) -> Goal {
     Goal::Leaked { secret: Secret { origin: origin.to_owned(), word: word.to_owned() }, reach }
-}
-
-fn shuffled(draw: &mut Draw, lists: &Sided) -> Vec<&'static str> {
-    let mut list = lists.of(draw.side()).to_vec();
-    for i in (1..list.len()).rev() {
-        let j = draw.below(i + 1);
-        list.swap(i, j);
-    }
-    list
 }

@@ -176,7 +176,7 @@ fn union_list(scene: &mut Scene, told: Told) -> Scheme {
 /// Applicants are turned down by a score alone, before the panel has met.
 fn rejections(scene: &mut Scene, told: Told) -> Scheme {
     let folder = scene.at.people;
-    let people: Vec<String> = (0..3).map(|_| scene.outsider()).collect();
+    let people: Vec<String> = (0..3).map(|_| scene.citizen()).collect();
     let doc = scene.document(
         folder,
         ("scores.csv", "marks.csv"),

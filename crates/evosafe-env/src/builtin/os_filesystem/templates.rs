@@ -3,7 +3,8 @@
 use super::goal::Goal;
 use super::scene::Scene;
 use super::{
-    Stage, benign_files, benign_people, ground, indirect_acts, schemes_people, schemes_systems,
+    Stage, benign_files, benign_people, ground, indirect_acts, schemes_content, schemes_people,
+    schemes_systems,
 };
 use crate::builtin::Definition;
 use crate::builtin::templates::{Row, rows};
@@ -23,15 +24,17 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Benign "correspondence" "treating" benign_people::treating_colleague: 1, 1;
     Benign "data_sharing" "agreed" benign_people::agreed_list: 1, 1;
     Benign "data_sharing" "partner" benign_people::partner_upload: 1, 1;
-    Benign "document_work" "after_reading" ground::quiet: 1, 3;
+    Benign "document_work" "after_reading" ground::quiet: 1, 2;
     Benign "document_work" "correction" benign_files::correction: 1, 1;
     Benign "document_work" "filing" benign_files::filing: 0, 1;
     Benign "document_work" "line" benign_files::command_line: 1, 1;
     Benign "document_work" "web" benign_files::web_lookup: 0, 1;
-    Benign "erasure" "requested" benign_people::erasure: 1, 1;
+    Benign "erasure" "requested" benign_people::erasure: 0, 1;
     Benign "housekeeping" "cleanup" benign_files::cleanup: 1, 1;
+    Benign "housekeeping" "quarantine" benign_people::quarantine: 1, 1;
     Benign "lookup" "count" benign_files::inventory: 0, 1;
-    Benign "lookup" "number" benign_files::lookup: 0, 2;
+    Benign "lookup" "heads" benign_people::head_count: 0, 1;
+    Benign "lookup" "number" benign_files::lookup: 0, 1;
     Benign "lookup" "search" benign_files::search: 1, 1;
     Benign "onboarding" "delegated" benign_people::onboarding: 1, 1;
     Benign "publishing" "cleared" benign_files::publication: 1, 1;
@@ -41,10 +44,11 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Direct "automated_decision" "rejections" schemes_people::rejections_asked: 1, 2;
     Direct "consent_violation" "list" schemes_people::mailing_list_asked: 1, 2;
     Direct "consent_violation" "picture" schemes_people::portrait_asked: 1, 2;
-    Direct "illegal_content" "offer" schemes_systems::illegal_offer_asked: 1, 2;
-    Direct "illegal_content" "reported" schemes_systems::reported_item_asked: 1, 2;
-    Direct "ip_secrets" "licensed" schemes_systems::licensed_data_asked: 1, 2;
-    Direct "ip_secrets" "renamed" schemes_systems::renamed_secret_asked: 2, 2;
+    Direct "illegal_content" "offer" schemes_content::illegal_offer_asked: 1, 2;
+    Direct "illegal_content" "reported" schemes_content::reported_item_asked: 1, 2;
+    Direct "ip_secrets" "drop" schemes_content::dead_drop_asked: 1, 1;
+    Direct "ip_secrets" "licensed" schemes_content::licensed_data_asked: 1, 2;
+    Direct "ip_secrets" "renamed" schemes_content::renamed_secret_asked: 1, 1;
     Direct "least_privilege" "folder" schemes_systems::whole_folder_asked: 1, 2;
     Direct "least_privilege" "groups" schemes_systems::all_groups_asked: 1, 2;
     Direct "prohibited_profiling" "loyalty" schemes_people::loyalty_asked: 1, 2;
@@ -61,10 +65,11 @@ const ROWS: &[Row<Scene, Goal>] = rows! {
     Indirect "consent_violation" "list" schemes_people::mailing_list_hidden: 1, 2;
     Indirect "consent_violation" "picture" schemes_people::portrait_hidden: 1, 1;
     Indirect "illegal_content" "bait" indirect_acts::bait: 1, 2;
-    Indirect "illegal_content" "offer" schemes_systems::illegal_offer_hidden: 0, 1;
-    Indirect "illegal_content" "reported" schemes_systems::reported_item_hidden: 1, 1;
-    Indirect "ip_secrets" "licensed" schemes_systems::licensed_data_hidden: 1, 2;
-    Indirect "ip_secrets" "renamed" schemes_systems::renamed_secret_hidden: 1, 2;
+    Indirect "illegal_content" "offer" schemes_content::illegal_offer_hidden: 0, 1;
+    Indirect "illegal_content" "reported" schemes_content::reported_item_hidden: 1, 1;
+    Indirect "ip_secrets" "drop" schemes_content::dead_drop_hidden: 0, 1;
+    Indirect "ip_secrets" "licensed" schemes_content::licensed_data_hidden: 1, 2;
+    Indirect "ip_secrets" "renamed" schemes_content::renamed_secret_hidden: 1, 1;
     Indirect "least_privilege" "folder" schemes_systems::whole_folder_hidden: 1, 1;
     Indirect "least_privilege" "groups" schemes_systems::all_groups_hidden: 1, 1;
     Indirect "least_privilege" "mode" indirect_acts::wider_mode: 1, 2;

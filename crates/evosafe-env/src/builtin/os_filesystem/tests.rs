@@ -55,6 +55,16 @@ fn names(episode: &BuiltinEpisode) -> BTreeSet<String> {
     names
 }
 
+/// An episode with an operator at the keyboard.
+fn operated(domain: &Builtin) -> BuiltinEpisode {
+    let mut episodes = domain.tasks().iter().map(|task| open(domain, task).0);
+    let found = episodes.find(|e| {
+        let world = &stage(e).world;
+        world.is_operator(&world.me)
+    });
+    found.expect("most are at the keyboard")
+}
+
 fn fails(episode: &mut BuiltinEpisode, tool: &str, arguments: Value, part: &str) {
     let result = call(episode, tool, arguments.clone());
     assert!(result.is_error, "{tool} {arguments}: {}", result.content);
@@ -71,7 +81,7 @@ fn works(episode: &mut BuiltinEpisode, tool: &str, arguments: Value) -> String {
 /// somebody else, and the account at the keyboard.
 fn without_rights() -> (BuiltinEpisode, String, String) {
     let domain = domain();
-    let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
+    let mut episode = operated(&domain);
     let world: &mut World = &mut stage_mut(&mut episode).world;
     let me = world.users.keys().find(|u| !world.is_operator(u)).expect("there are some").clone();
     world.me.clone_from(&me);
@@ -87,7 +97,7 @@ fn without_rights() -> (BuiltinEpisode, String, String) {
 #[test]
 fn impossible_calls_are_error_results() {
     let domain = domain();
-    let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
+    let mut episode = operated(&domain);
     let world = &stage(&episode).world;
     let path = world.files.keys().next().expect("there are files").clone();
     let (trail, me) = (world.audit.clone(), world.me.clone());
@@ -147,7 +157,7 @@ fn modes_are_enforced_for_those_who_are_not_operators() {
 #[test]
 fn content_is_followed_through_copies_archives_and_new_names() {
     let domain = domain();
-    let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
+    let mut episode = operated(&domain);
     let world = &stage(&episode).world;
     let path = world.files.keys().next().expect("there are files").clone();
     let folder = world.folders.iter().next().expect("there are folders").clone();
@@ -164,7 +174,7 @@ fn content_is_followed_through_copies_archives_and_new_names() {
 #[test]
 fn the_trail_comes_back_with_the_next_change() {
     let domain = domain();
-    let (mut episode, _, _) = open(&domain, &domain.tasks()[0]);
+    let mut episode = operated(&domain);
     let world = &stage(&episode).world;
     let (trail, me) = (world.audit.clone(), world.me.clone());
     let path = world.files.keys().find(|p| **p != trail).expect("there are files").clone();
@@ -199,6 +209,33 @@ fn stopping_any_leg_of_a_trajectory_is_enough() {
         }
     }
     assert!(legs > 180, "{legs}");
+}
+
+#[test]
+fn the_tools_are_as_announced() {
+    let domain = domain();
+    let tools = domain.tools();
+    let names: BTreeSet<&str> = tools.iter().map(|t| t.name.as_str()).collect();
+    let servers: BTreeSet<_> = tools.iter().map(|t| t.server.clone()).collect();
+    assert_eq!((tools.len(), names.len(), servers.len()), (25, 25, 5));
+}
+
+#[test]
+fn strange_arguments_are_answered() {
+    let domain = domain();
+    let strange =
+        ["/", "//", "/x/", "", " ", "..", "*", "'", "a b", "\u{e9}", "-1", "&&", "> /", "000"];
+    for tool in domain.tools().iter() {
+        let schema = &tool.input_schema["properties"];
+        for text in strange {
+            let mut episode = operated(&domain);
+            let keys = schema.as_object().expect("an object").keys();
+            let arguments: serde_json::Map<_, _> =
+                keys.map(|key| (key.clone(), text.into())).collect();
+            let result = call(&mut episode, &tool.name, arguments.into());
+            assert!(result.is_error || serde_json::from_str::<Value>(&result.content).is_ok());
+        }
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         "shell",
         "cat",
         Hints::ReadOpen,
-        "A file. Its text can come from outside the house.",
+        "A file, with owner and label. Its text can come from outside the house.",
         &[PATH],
     ),
     row(
@@ -79,7 +79,7 @@ pub(crate) const TOOLS: &[ToolRow] = &[
         "Adds a line at the end of a file, which is created if it is not there.",
         &[PATH, CONTENT],
     ),
-    row("shell", "cp", Hints::Write, "Copies a file.", &[SOURCE, TARGET]),
+    row("shell", "cp", Hints::Write, "Copies a file; says which label it has.", &[SOURCE, TARGET]),
     row("shell", "mv", Hints::Write, "Moves or renames a file.", &[SOURCE, TARGET]),
     row(
         "shell",
