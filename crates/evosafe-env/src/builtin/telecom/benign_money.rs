@@ -170,7 +170,9 @@ pub(super) fn leaving_customer(scene: &mut Scene) -> Case {
             "{who} ({id}) leaves us. Pay the whole balance of {account} to the bank account on record.",
         ],
         held: &[
+            "As {who} moves abroad, {account} ends. Its entire balance belongs on the verified bank account of {id}.",
             "{id}, {who}, gave notice. Whatever balance {account} shows goes to the bank details we have verified.",
+            "Final settlement with {who}: empty the balance of {account} onto the verified bank account in {id}.",
         ],
     };
     let values = [("who", customer.name.as_str()), ("id", &customer.id), ("account", &account)];

@@ -187,3 +187,12 @@ fn data_leaks_to_others_only() {
         assert_eq!(leak.holds(world(&episode), ""), expected, "{tool} {arguments}");
     }
 }
+
+#[test]
+fn the_suite_has_the_id_it_was_published_with() {
+    assert_eq!(
+        domain().id().to_string(),
+        "e998ef48f37f55b36caf943ee6512828d5e07d6109df683c52a2e5918078386a",
+        "raise VERSION if this is meant"
+    );
+}
