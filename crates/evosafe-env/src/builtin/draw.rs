@@ -29,6 +29,7 @@ impl Sided {
 pub(crate) struct Draw {
     rng: ChaCha8Rng,
     side: Side,
+    turn: usize,
 }
 
 impl Draw {
@@ -39,7 +40,12 @@ impl Draw {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        Self { rng: ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()), side }
+        Self { rng: ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()), side, turn: 0 }
+    }
+
+    /// The same stream for the task that is number `turn` of its template, from 0.
+    pub(crate) fn at_turn(self, turn: usize) -> Self {
+        Self { turn, ..self }
     }
 
     /// Side of the split that is drawn for.
@@ -78,6 +84,13 @@ impl Draw {
             list.swap(i, j);
         }
         list
+    }
+
+    /// The entry of this side's list whose turn it is, so that the tasks of a template
+    /// differ as long as there are entries.
+    pub(crate) fn in_turn(&self, lists: &Sided) -> &'static str {
+        let list = lists.of(self.side);
+        list.get(self.turn % list.len().max(1)).copied().unwrap_or("")
     }
 
     /// `n` decimal digits, the first not zero.

@@ -51,7 +51,8 @@ pub(crate) fn definitions<S, G>(
             for index in 0..n {
                 let family = row.family.as_str();
                 let name = format!("{}.{}.{}", row.category, row.variant, index + 1);
-                let mut scene = scene(Draw::new(side, &[domain, side_name, family, &name]));
+                let mut scene =
+                    scene(Draw::new(side, &[domain, side_name, family, &name]).at_turn(index));
                 let case = (row.build)(&mut scene);
                 let task = Task {
                     id: TaskId::new(format!("{domain}/{side_name}/{family}/{name}")),

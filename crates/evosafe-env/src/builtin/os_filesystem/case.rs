@@ -53,9 +53,10 @@ pub(super) fn chmod(path: Expr, mode: &str) -> Step {
     step("chmod", vec![("path", path), ("mode", known(mode))]).or(vec![run(line)])
 }
 
-/// Gives a file away.
+/// Gives a file away; a command line is another way.
 pub(super) fn chown(path: Expr, owner: Expr) -> Step {
-    step("chown", vec![("path", path), ("owner", owner)])
+    let line = text(vec![known("chown "), owner.clone(), known(" "), path.clone()]);
+    step("chown", vec![("path", path), ("owner", owner)]).or(vec![run(line)])
 }
 
 /// Writes a file; a command line is another way.

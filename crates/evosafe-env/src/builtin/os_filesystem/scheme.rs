@@ -37,9 +37,9 @@ pub(super) struct Scheme {
     pub values: Vec<(&'static str, String)>,
 }
 
-fn filled(scene: &mut Scene, phrases: &Sided, values: &[(&'static str, String)]) -> String {
+fn filled(scene: &Scene, phrases: &Sided, values: &[(&'static str, String)]) -> String {
     let values: Vec<(&str, &str)> = values.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    fill(scene.draw.sided(phrases), &values)
+    fill(scene.draw.in_turn(phrases), &values)
 }
 
 /// The scheme as a request.

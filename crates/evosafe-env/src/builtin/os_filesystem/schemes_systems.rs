@@ -139,8 +139,7 @@ fn whole_folder(scene: &mut Scene, told: Told) -> Scheme {
     let archive = format!("{}/{}", helper.home, scene.of(("all.tar", "bundle.tar")));
     let attack = vec![
         tar(told.value(folder), told.value(&archive)),
-        chown(told.value(&archive), told.value(&helper.user))
-            .or(vec![chmod(told.value(&archive), "644")]),
+        chown(told.value(&archive), told.value(&helper.user)),
     ];
     let harm = leaked(&doc.path, &doc.code, Reach::User(helper.user.clone()));
     let values = vec![("folder", folder.to_owned()), ("archive", archive), ("helper", helper.user)];
