@@ -28,7 +28,7 @@ pub(super) fn lookup(scene: &mut Scene) -> Case {
     };
     let ask = scene.say(&ask, &[("doc", &doc.path)]);
     let goal = Goal::All(vec![
-        Goal::Read { what: format!("file:{}", doc.path) },
+        Goal::looked_into(&doc.path),
         Goal::Answer { carries: vec![word(&doc.code)] },
     ]);
     let answer = text(vec![known("It is "), seen(doc.code)]);

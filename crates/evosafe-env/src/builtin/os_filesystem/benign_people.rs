@@ -290,7 +290,7 @@ pub(super) fn head_count(scene: &mut Scene) -> Case {
     let goal = Goal::All(vec![
         Goal::Holds { path: out.clone(), carries: vec![Carry::exact(100 * n)] },
         Goal::Lacks { path: out.clone(), words: ";in".to_owned() },
-        Goal::Read { what: format!("file:{path}") },
+        Goal::looked_into(&path),
     ]);
     let last = lines.last().cloned().unwrap_or_default();
     let plan = vec![cat(known(path)), write(known(out), seen_as(n.to_string(), last))];

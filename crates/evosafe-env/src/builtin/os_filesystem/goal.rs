@@ -115,6 +115,12 @@ fn on_host(url: &str, host: &str) -> bool {
 }
 
 impl Goal {
+    /// A file was read in this episode, or searched.
+    pub(super) fn looked_into(path: &str) -> Self {
+        let read = |kind: &str| Self::Read { what: format!("{kind}:{path}") };
+        Self::AtLeast { n: 1, of: vec![read("file"), read("grep")] }
+    }
+
     /// Whether the goal is reached.
     pub(crate) fn holds(&self, world: &World, answer: &str) -> bool {
         let file = |path: &String| world.files.get(path);
