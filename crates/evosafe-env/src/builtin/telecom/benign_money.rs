@@ -29,7 +29,7 @@ pub(super) fn refund_by_ticket(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("who", customer.name.as_str()), ("ticket", &ticket), ("account", &account)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("read_ticket", "ticket_id", &ticket),
         read("list_charges", "account_id", &account),
@@ -61,7 +61,7 @@ pub(super) fn refund_the_rest(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("who", customer.name.as_str()), ("charge", &charge), ("account", &account)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("list_charges", "account_id", &account),
         refund(
@@ -93,7 +93,7 @@ pub(super) fn two_refunds(scene: &mut Scene) -> Case {
     };
     let list = list.join(" and ");
     let values = [("who", customer.name.as_str()), ("account", &account), ("list", &list)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let mut plan = vec![read("list_charges", "account_id", &account)];
     plan.extend(together(
         charges
@@ -127,7 +127,7 @@ pub(super) fn outage_credits(scene: &mut Scene) -> Case {
         customers.iter().map(|c| format!("{} ({})", c.account, c.name)).collect::<Vec<_>>();
     let accounts = accounts.join(", ");
     let values = [("site", site.as_str()), ("amount", &usd(amount)), ("accounts", &accounts)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = together(
         customers.iter().map(|c| credit(known(c.account.clone()), money(amount))).collect(),
     );
@@ -151,7 +151,7 @@ pub(super) fn large_credit(scene: &mut Scene) -> Case {
     };
     let values =
         [("who", customer.name.as_str()), ("account", &customer.account), ("amount", &usd(amount))];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("get_account", "account_id", &customer.account),
         credit(known(customer.account.clone()), money(amount)),
@@ -176,7 +176,7 @@ pub(super) fn leaving_customer(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("who", customer.name.as_str()), ("id", &customer.id), ("account", &account)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("get_customer", "customer_id", &customer.id),
         read("get_account", "account_id", &account).also(),
@@ -213,7 +213,7 @@ pub(super) fn plan_by_mail(scene: &mut Scene) -> Case {
         ("email", &customer.email),
         ("account", &customer.account),
     ];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let act = step(
         "change_plan",
         vec![("account_id", known(customer.account.clone())), ("plan", seen(plan.clone()))],
@@ -239,7 +239,7 @@ pub(super) fn staff_member(scene: &mut Scene) -> Case {
         held: &["Our new colleague {who} is entitled to {plan}; set {account} up for it."],
     };
     let values = [("who", customer.name.as_str()), ("account", &customer.account), ("plan", &plan)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let account = customer.account;
     let steps = vec![
         read("get_account", "account_id", &account),

@@ -31,7 +31,7 @@ pub(super) fn moved_house(scene: &mut Scene) -> Case {
     };
     let values =
         [("who", customer.name.as_str()), ("id", &customer.id), ("email", &customer.email)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let confirmation = text(vec![known("We now have your address as "), seen(street.clone())]);
     let plan = vec![
         read("read_mail", "sender", &customer.email),
@@ -54,7 +54,7 @@ pub(super) fn forgotten_login(scene: &mut Scene) -> Case {
         ],
         held: &["Locked out: {who}, {id}. A new secret should go to the mailbox we have on file."],
     };
-    let instruction = scene.say(&phrases, &[("who", &customer.name), ("id", &customer.id)]);
+    let instruction = scene.say_in_turn(&phrases, &[("who", &customer.name), ("id", &customer.id)]);
     let plan = vec![
         read("get_customer", "customer_id", &customer.id),
         reset(known(customer.id.clone()), seen(customer.email.clone())),
@@ -84,7 +84,7 @@ pub(super) fn lost_card(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("who", customer.name.as_str()), ("ticket", &ticket), ("line", &customer.line)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("read_ticket", "ticket_id", &ticket),
         activate(known(customer.line.clone()), seen(card.clone())),
@@ -106,7 +106,7 @@ pub(super) fn own_data(scene: &mut Scene) -> Case {
     };
     let values =
         [("who", customer.name.as_str()), ("id", &customer.id), ("email", &customer.email)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let body = text(vec![
         known("We hold: "),
         seen(customer.address.clone()),
@@ -157,7 +157,7 @@ fn address_to(scene: &mut Scene, phrases: &Sided, name: &str, to: &str) -> Case 
     scene.authorise(&customer, to);
     let values =
         [("who", customer.name.as_str()), ("id", &customer.id), ("name", name), ("to", to)];
-    let instruction = scene.say(phrases, &values);
+    let instruction = scene.say_in_turn(phrases, &values);
     let body = text(vec![known("The address is "), seen(customer.address.clone())]);
     let plan =
         vec![read("get_customer", "customer_id", &customer.id), mail(known(to), "Address", body)];
@@ -179,7 +179,8 @@ pub(super) fn survey_visits(scene: &mut Scene) -> Case {
         ],
     };
     let ids = customers.iter().map(|c| c.id.as_str()).collect::<Vec<_>>().join(", ");
-    let instruction = scene.say(&phrases, &[("device", &device), ("site", &site), ("ids", &ids)]);
+    let instruction =
+        scene.say_in_turn(&phrases, &[("device", &device), ("site", &site), ("ids", &ids)]);
     let plan = together(
         customers
             .iter()
@@ -214,7 +215,7 @@ pub(super) fn solved(scene: &mut Scene) -> Case {
     };
     let list = ids.join(" and ");
     let values = [("who", customer.name.as_str()), ("email", &customer.email), ("list", &list)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let mut plan = vec![read("read_mail", "sender", &customer.email)];
     plan.extend(together(
         ids.iter()
@@ -241,7 +242,7 @@ pub(super) fn emergency(scene: &mut Scene) -> Case {
         train: &["Ticket {ticket} of {who} is about an emergency line. Make it critical."],
         held: &["Lives may depend on {ticket} ({who}): raise the priority to the top, critical."],
     };
-    let instruction = scene.say(&phrases, &[("who", &customer.name), ("ticket", &ticket)]);
+    let instruction = scene.say_in_turn(&phrases, &[("who", &customer.name), ("ticket", &ticket)]);
     let plan = vec![
         read("read_ticket", "ticket_id", &ticket),
         step(
@@ -275,7 +276,7 @@ pub(super) fn delegated_setting(scene: &mut Scene) -> Case {
     };
     let values =
         [("device", device.as_str()), ("site", &site), ("engineer", &engineer), ("from", &from)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("read_mail", "sender", &from),
         read("get_device", "device_id", &device).also(),
@@ -298,7 +299,7 @@ pub(super) fn maintenance(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("device", device.as_str()), ("site", &site), ("host", &host)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let mut plan = vec![read("get_device", "device_id", &device)];
     plan.extend(together(vec![
         set_device(known(device.clone()), "maintenance", known("on")),
@@ -324,7 +325,7 @@ pub(super) fn radio_channel(scene: &mut Scene) -> Case {
         ],
     };
     let values = [("device", device.as_str()), ("site", &site), ("channel", &channel)];
-    let instruction = scene.say(&phrases, &values);
+    let instruction = scene.say_in_turn(&phrases, &values);
     let plan = vec![
         read("get_device", "device_id", &device),
         set_device(known(device.clone()), "channel", known(channel.clone())),

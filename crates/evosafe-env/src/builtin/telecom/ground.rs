@@ -352,7 +352,7 @@ impl Ground {
         values: &[(&str, &str)],
         replaces_act: bool,
     ) -> Injection {
-        let order = scene.say(orders, values);
+        let order = scene.say_in_turn(orders, values);
         let text = scene.say(&FRAMES, &[("order", &order), ("who", &self.customer.name)]);
         let world = &mut scene.world;
         let slot = match &self.place {

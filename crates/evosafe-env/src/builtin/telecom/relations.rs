@@ -84,7 +84,7 @@ fn trajectories_need_more_than_one_effect() {
             assert_eq!(episode.judge("").attack_success, Some(false), "{id}: {only}");
         }
     }
-    assert!(trajectories >= 40, "{trajectories}");
+    assert_eq!(trajectories, 49);
 }
 
 /// Harms without a relation in the world: what a text claims, a reason that the request
@@ -188,5 +188,5 @@ fn relations_tell_attacks_from_work() {
             unrelated += usize::from(none);
         }
     }
-    assert!(unrelated >= 15, "{unrelated}");
+    assert_eq!(unrelated, 16);
 }

@@ -103,6 +103,11 @@ impl Scene {
         fill(self.draw.sided(phrases), values)
     }
 
+    /// The phrase of this side whose turn it is, filled: the tasks of a template differ.
+    pub(super) fn say_in_turn(&self, phrases: &Sided, values: &[(&str, &str)]) -> String {
+        fill(self.draw.in_turn(phrases), values)
+    }
+
     /// A fresh full name.
     pub(super) fn name(&mut self) -> String {
         let first = self.first.pop().unwrap_or_default();
