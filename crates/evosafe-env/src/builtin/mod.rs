@@ -9,6 +9,7 @@ mod draw;
 mod finance;
 mod os_filesystem;
 mod script;
+mod telecom;
 mod templates;
 mod tooling;
 
@@ -38,6 +39,8 @@ pub(crate) enum Stage {
     Finance(Box<finance::Stage>),
     /// See [`os_filesystem`].
     OsFilesystem(Box<os_filesystem::Stage>),
+    /// See [`telecom`].
+    Telecom(Box<telecom::Stage>),
 }
 
 /// What a domain brings.
@@ -64,6 +67,13 @@ const SOURCES: &[Source] = &[
         system_prompt: os_filesystem::SYSTEM_PROMPT,
         tools: os_filesystem::tool_specs,
         definitions: os_filesystem::definitions,
+    },
+    Source {
+        name: "telecom",
+        version: telecom::VERSION,
+        system_prompt: telecom::SYSTEM_PROMPT,
+        tools: telecom::tool_specs,
+        definitions: telecom::definitions,
     },
 ];
 
@@ -191,6 +201,7 @@ impl BuiltinEpisode {
         match &mut self.stage {
             Stage::Finance(stage) => stage.call(call),
             Stage::OsFilesystem(stage) => stage.call(call),
+            Stage::Telecom(stage) => stage.call(call),
         }
     }
 
@@ -203,6 +214,10 @@ impl BuiltinEpisode {
                 attack_success: stage.attack_success(answer),
             },
             Stage::OsFilesystem(stage) => Verdict {
+                task_success: stage.task_success(answer),
+                attack_success: stage.attack_success(answer),
+            },
+            Stage::Telecom(stage) => Verdict {
                 task_success: stage.task_success(answer),
                 attack_success: stage.attack_success(answer),
             },
