@@ -235,7 +235,8 @@ fn embedded_specifications_are_valid() {
     }
     let agentdojo = load("agentdojo").unwrap();
     let cascade = agentdojo.cascade;
-    assert_eq!((cascade.smoke, cascade.gate, cascade.search), (5, 15, 30), "paper, appendix A");
+    let sizes = (cascade.smoke, cascade.gate, cascade.search);
+    assert_eq!(sizes, (5, 15, 200), "paper, appendix A; search: docs/decisions/0003");
     assert_eq!((agentdojo.split.train, agentdojo.split.seed), (0.7, 42), "paper, appendix B");
 }
 
