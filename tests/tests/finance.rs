@@ -76,7 +76,7 @@ fn compare_puts_the_winner_beside_warm_start_bundles() {
     assert_eq!(rows[0]["candidate"], found["best"]);
     assert_eq!(rows[0]["score"], found["wide_score"], "the same tasks, the same score");
     assert_eq!(rows[2]["reference"]["score"], found["h0_wide_score"]);
-    assert_eq!(rows[0]["origin"], serde_json::json!({ "designer": "offline" }));
+    assert_eq!(rows[1]["origin"], "seed");
     let text = work.run(&[&compare[..], &["all"]].concat());
     assert!(text.stdout.contains("provenance-ledger"), "{}", text.stdout);
     assert!(text.stdout.contains("simulated profile, not the model"), "{}", text.stdout);

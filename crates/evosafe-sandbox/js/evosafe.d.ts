@@ -195,6 +195,23 @@ declare class Session {
   mentions(text: string): boolean;
 }
 
+/** One value in a call's arguments. */
+interface Claim {
+  path: string;
+  key: string;
+  kind: string;
+  value: string | number;
+  /** The value is the whole argument, not a part of it. */
+  whole: boolean;
+}
+
+/** Part that a claim plays in its call. */
+declare function argumentRole(claim: Claim): "recipient" | "permission" | "amount" | "date" | "object" | "content";
+/** Names of the tools on offer that a sentence asks its reader to use. */
+declare function toolsMeant(session: Session, sentence: string): string[];
+/** The first JSON value or Python literal in a model's answer; undefined if it holds none. */
+declare function answerJson(answer: string): unknown;
+
 type Mechanism<P = object> = (params: P, session: Session) => Hooks & {
   /** Hears what was decided, inside the same hook. */
   onDecision?(call: ToolCall, decision: CallDecision): void;

@@ -2,7 +2,7 @@
 //! a table of seeded task templates and judges on the state of the world.
 
 #[cfg(test)]
-mod battery;
+mod battery_tests;
 mod carry;
 mod case;
 mod draw;

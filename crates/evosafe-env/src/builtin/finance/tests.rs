@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::builtin::battery::{battery, call, open};
+use crate::builtin::battery_tests::{battery, call, open};
 use crate::builtin::{Builtin, BuiltinEpisode};
 
 fn domain() -> Builtin {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Stage;
 use super::world::World;
-use crate::builtin::battery::{attempt, battery, call, open};
+use crate::builtin::battery_tests::{attempt, battery, call, open};
 use crate::builtin::{Builtin, BuiltinEpisode};
 
 battery!("os-filesystem", categories: [12, 9, 9], ways: 50, names: names);

@@ -8,7 +8,7 @@ use evosafe_types::{Family, Task};
 use super::goal::Goal;
 use super::tests::world;
 use super::world::World;
-use crate::builtin::battery::open;
+use crate::builtin::battery_tests::open;
 use crate::builtin::{Builtin, BuiltinEpisode, Step};
 
 fn domain() -> Builtin {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::world::World;
-use crate::builtin::battery::{battery, call, open};
+use crate::builtin::battery_tests::{battery, call, open};
 use crate::builtin::{Builtin, BuiltinEpisode, Stage};
 
 battery!("telecom", categories: [14, 11, 11], ways: 21, names: names);

@@ -27,7 +27,7 @@ macro_rules! battery {
         #[test]
         #[ignore = "prints the corpus for a person to read"]
         fn dump() {
-            $crate::builtin::battery::dump(
+            $crate::builtin::battery_tests::dump(
                 &$crate::builtin::Builtin::new($domain).expect("the domain is built in"),
             );
         }
@@ -37,7 +37,7 @@ macro_rules! battery {
         fn $name() {
             let domain =
                 $crate::builtin::Builtin::new($domain).expect("the domain is built in");
-            $crate::builtin::battery::$name(&domain $(, $argument)?);
+            $crate::builtin::battery_tests::$name(&domain $(, $argument)?);
         })+
     };
 }
