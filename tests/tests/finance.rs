@@ -80,6 +80,11 @@ fn compare_puts_the_winner_beside_warm_start_bundles() {
     let text = work.run(&[&compare[..], &["all"]].concat());
     assert!(text.stdout.contains("provenance-ledger"), "{}", text.stdout);
     assert!(text.stdout.contains("simulated profile, not the model"), "{}", text.stdout);
+    // Without a search, in an archive that has seen nothing.
+    let fresh = Workspace::new();
+    let table = fresh.run(&["compare", "finance", "--seeds", "tool-scope", "--json"]).json();
+    assert_eq!(table["rows"][0]["name"], "tool-scope");
+    assert_eq!(table["rows"][0]["reference"]["asr"]["n"], 70, "held-out tasks");
     let unknown = work.run(&[&compare[..], &["nothing"]].concat());
     assert_eq!(unknown.code, Some(3));
     assert!(unknown.stderr.contains("no bundle `nothing`; there are: "), "{}", unknown.stderr);

@@ -1,6 +1,6 @@
 //! What a search writes to the archive as it goes.
 
-use evosafe_archive::{ResultKind, ResultRecord};
+use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_types::{Bundle, CandidateId, ContentHash, Event};
 use serde_json::json;
 
@@ -14,15 +14,7 @@ use crate::search::Search;
 impl Search {
     /// Enters a bundle; says whether it is new to the archive.
     pub(crate) fn enter(&self, bundle: &Bundle, edit: &str) -> Result<bool, SearchError> {
-        let id = bundle.id();
-        let archive = &self.config.archive;
-        if archive.has_candidate(&id)? {
-            return Ok(false);
-        }
-        let files = evosafe_spec::bundle_to_files(bundle);
-        let message = format!("{} {}\n\n{edit}\n", id.short(), bundle.manifest.name);
-        archive.put_candidate(&files, &id, &bundle.manifest.parents, &message)?;
-        Ok(true)
+        enter(&self.config.archive, bundle, edit)
     }
 
     /// Enters a bundle and says that it will be evaluated.
@@ -95,6 +87,18 @@ impl Search {
     pub(crate) fn save_record(&self) -> Result<(), SearchError> {
         Ok(self.config.archive.put_run(&self.run, &self.record.to_value())?)
     }
+}
+
+/// Enters a bundle into an archive; says whether it is new to it.
+pub(crate) fn enter(archive: &Archive, bundle: &Bundle, edit: &str) -> Result<bool, SearchError> {
+    let id = bundle.id();
+    if archive.has_candidate(&id)? {
+        return Ok(false);
+    }
+    let files = evosafe_spec::bundle_to_files(bundle);
+    let message = format!("{} {}\n\n{edit}\n", id.short(), bundle.manifest.name);
+    archive.put_candidate(&files, &id, &bundle.manifest.parents, &message)?;
+    Ok(true)
 }
 
 /// Hash of what a candidate did, task by task.

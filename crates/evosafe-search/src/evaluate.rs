@@ -16,8 +16,8 @@ use evosafe_types::{
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
-use crate::compare;
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict};
+use crate::{commit, compare};
 
 /// What to evaluate.
 pub struct EvaluateConfig {
@@ -129,6 +129,8 @@ impl Bench {
     pub(crate) async fn verdicts(&self, bundle: &Bundle) -> Result<Vec<Verdict>, SearchError> {
         let candidate = bundle.id();
         let harness = self.prepare(bundle)?;
+        // A warm-start bundle may be new to an archive that no search has been in.
+        commit::enter(&self.config.archive, bundle, "compared")?;
         if self.config.split != "train" {
             let event = Event::HeldOutOpened {
                 candidate: candidate.clone(),
