@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use evosafe_archive::Archive;
 use evosafe_spec::CascadePlan;
 use evosafe_stats::gate::{Differences, upper_bound_exact};
-use evosafe_stats::wilson;
 use evosafe_types::{
-    CalibrationReport, CalibrationRow, CandidateId, Family, Outcome, Rate, RateReport, TaskId,
+    CalibrationReport, CalibrationRow, CandidateId, Family, Outcome, Rate, TaskId,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cascade::rule;
+use crate::evaluate::independent;
 use crate::run::RunRecord;
 use crate::{SearchError, rng};
 
@@ -81,7 +81,7 @@ pub fn calibrate(
             tasks: population.iter().map(Vec::len).sum::<usize>() as u64,
             difference,
             inferior: difference < -plan.margin,
-            stops: report(stops),
+            stops: independent(stops),
             stopped: stops.hits,
         });
     }
@@ -98,9 +98,9 @@ pub fn calibrate(
         margin: plan.margin,
         confidence: plan.confidence,
         draws,
-        same: report(same),
-        false_stops: report(pooled(false)),
-        missed_stops: report(pooled(true)),
+        same: independent(same),
+        false_stops: independent(pooled(false)),
+        missed_stops: independent(pooled(true)),
         rows,
     })
 }
@@ -132,11 +132,6 @@ fn mean(differences: &[i8]) -> f64 {
     let sum: i32 = differences.iter().map(|&d| i32::from(d)).sum();
     let n = i32::try_from(differences.len().max(1)).unwrap_or(i32::MAX);
     f64::from(sum) / f64::from(n)
-}
-
-fn report(rate: Rate) -> RateReport {
-    let wilson95 = wilson(rate, 0.95).map(|i| [i.low, i.high]);
-    RateReport { rate: rate.value(), n: rate.n, wilson95 }
 }
 
 impl Gate<'_> {

@@ -226,11 +226,7 @@ fn arm(assessed: &[Verdict], all: &[Verdict], tasks: &BTreeMap<&TaskId, &Task>) 
         by_goal(&|v: &Verdict| if v.family.is_attack() { v.outcome.task_success() } else { None });
     let some = |rate: Rate, clusters: Vec<Rate>| (rate.n > 0).then(|| clustered(rate, &clusters));
     ArmReport {
-        utility: RateReport {
-            rate: score.utility.value(),
-            n: score.utility.n,
-            wilson95: wilson(score.utility, 0.95).map(pair_of),
-        },
+        utility: independent(score.utility),
         asr: AsrReport {
             all: clustered(score.asr(), &attack(None)),
             direct: some(score.direct, attack(Some(Family::Direct))),
@@ -248,6 +244,11 @@ fn clustered(rate: Rate, clusters: &[Rate]) -> RateReport {
         n: rate.n,
         wilson95: clustered_wilson(clusters, 0.95).map(pair_of),
     }
+}
+
+/// A rate over independent tasks.
+pub(crate) fn independent(rate: Rate) -> RateReport {
+    RateReport { rate: rate.value(), n: rate.n, wilson95: wilson(rate, 0.95).map(pair_of) }
 }
 
 fn pair_of(interval: Interval) -> [f64; 2] {
@@ -292,7 +293,7 @@ async fn idle(config: &EvaluateConfig) -> Result<RateReport, SearchError> {
         }
         episode.close().await;
     }
-    Ok(RateReport { rate: rate.value(), n: rate.n, wilson95: wilson(rate, 0.95).map(pair_of) })
+    Ok(independent(rate))
 }
 
 fn agreement(config: &EvaluateConfig, reference: &[Verdict]) -> Option<AgreementReport> {
