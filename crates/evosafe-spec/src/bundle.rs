@@ -6,6 +6,7 @@ use std::path::Path;
 use evosafe_types::{Bundle, Language, Manifest};
 
 use crate::error::BundleError;
+use crate::library::MECHANISMS;
 use crate::manifest::{parse_manifest, render_manifest};
 
 /// File with the policy text *P*.
@@ -39,7 +40,8 @@ pub fn read_bundle(dir: &Path) -> Result<Bundle, BundleError> {
     for entry in std::fs::read_dir(dir).map_err(|e| failed(dir, e))? {
         let path = entry.map_err(|e| failed(dir, e))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') {
+        // Mechanisms of the folder's own are what its code is composed from, not part of it.
+        if name.starts_with('.') || (name == MECHANISMS && path.is_dir()) {
             continue;
         }
         if !is_bundle_file(&name) {

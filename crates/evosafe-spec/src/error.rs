@@ -245,6 +245,14 @@ pub enum BundleError {
         /// The closest name, if one is close.
         suggestion: Option<String>,
     },
+    /// A mechanism of a bundle folder's own is called like one of the library.
+    #[error("{}: the library has a mechanism `{name}` already; give yours another name", .file.display())]
+    TakenName {
+        /// The file.
+        file: PathBuf,
+        /// The name.
+        name: String,
+    },
     /// A composition uses one mechanism twice.
     #[error("mechanism `{0}` is used twice in one bundle")]
     DuplicateMechanism(String),

@@ -2,11 +2,12 @@
 //! bundles and the written experiences.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use evosafe_types::Bundle;
 use include_dir::Dir;
 
-use crate::bundle::{MANIFEST_FILE, bundle_from_files};
+use crate::bundle::{MANIFEST_FILE, bundle_from_files, read_bundle};
 use crate::compose::{Lineage, compose_uses};
 use crate::embedded::{WARMSTART, leaf};
 use crate::error::BundleError;
@@ -15,8 +16,47 @@ use crate::mechanism::{Mechanism, parse_mechanism};
 /// Name of the seed that is the reference *H0*.
 pub const NO_DEFENCE: &str = "no-defence";
 
-const MECHANISMS: &str = "mechanisms";
+pub(crate) const MECHANISMS: &str = "mechanisms";
 const EXPERIENCES: &str = "experiences.md";
+
+/// A bundle folder as it runs. One that only lists mechanisms is composed from the library
+/// and from those of its own, `mechanisms/NAME.js` in the folder.
+///
+/// # Errors
+/// As [`read_bundle`] and [`composed`]; also if the folder has a mechanism under a name that the library
+/// uses.
+pub fn load_bundle(dir: &Path) -> Result<Bundle, BundleError> {
+    let written = read_bundle(dir)?;
+    let mut library = mechanisms()?;
+    let folder = dir.join(MECHANISMS);
+    for own in own_mechanisms(&folder)? {
+        if library.iter().any(|known| known.name == own.name) {
+            let file = folder.join(format!("{}.js", own.name));
+            return Err(BundleError::TakenName { file, name: own.name });
+        }
+        library.push(own);
+    }
+    composed(&library, written)
+}
+
+fn own_mechanisms(dir: &Path) -> Result<Vec<Mechanism>, BundleError> {
+    if !dir.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failed = |path: &Path, source| BundleError::Io {
+        path: path.to_path_buf(),
+        action: "reading",
+        source,
+    };
+    let mut own = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| failed(dir, e))? {
+        let path = entry.map_err(|e| failed(dir, e))?.path();
+        let Some(name) = leaf(&path).strip_suffix(".js") else { continue };
+        let text = std::fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
+        own.push(parse_mechanism(name, &text)?);
+    }
+    Ok(own)
+}
 
 /// All mechanisms of the library, by name.
 ///

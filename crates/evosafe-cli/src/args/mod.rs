@@ -60,6 +60,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   evosafe compare                                    # the latest search: its winner and all bundles, held-out
   evosafe compare finance --victim sim:glm-5
+  evosafe compare finance --side train --seeds none --bundle my-harness/
   evosafe compare agentdojo --victim replay:runs/gpt-4o-2024-05-13 --side all --seeds provenance-ledger,tool-scope")]
     Compare(CompareArgs),
     /// Search every built-in domain with every simulated victim and compare on held-out. Run

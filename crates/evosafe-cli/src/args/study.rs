@@ -1,5 +1,7 @@
 //! Arguments of the commands that study searches: comparisons, grids, the cascade.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
 use super::{SplitArg, SplitArgs};
@@ -18,6 +20,9 @@ pub struct CompareArgs {
     /// More candidates of the archive: id prefixes or `best`.
     #[arg(long = "candidate", value_name = "ID")]
     pub candidates: Vec<String>,
+    /// More bundles: folders.
+    #[arg(long = "bundle", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
     /// Tasks to run. Opening held-out is recorded in the archive.
     #[arg(long, value_enum, default_value_t = SplitArg::HeldOut)]
     pub side: SplitArg,

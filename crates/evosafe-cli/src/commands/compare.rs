@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
@@ -44,6 +44,10 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
         }
     } else if !args.candidates.is_empty() {
         bail!("--candidate needs a search: leave the specification out");
+    }
+    for dir in &args.folders {
+        let bundle = evosafe_spec::load_bundle(dir);
+        bundles.push(bundle.with_context(|| format!("cannot load {}", dir.display()))?);
     }
     bundles.extend(chosen(&seeds[1..], &args.seeds)?);
     let mut seen = std::collections::BTreeSet::new();
