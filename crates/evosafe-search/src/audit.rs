@@ -181,6 +181,7 @@ mod tests {
             margin,
             confidence,
             finalists: 4,
+            under_attack_margin: 0.0,
         };
         let nested = Window { smoke: 0..3, gate: 0..12, search: 0..30 };
         let fresh = Window { smoke: 0..3, gate: 3..15, search: 15..45 };

@@ -189,7 +189,16 @@ mod tests {
 
     fn plan() -> CascadePlan {
         let (margin, confidence) = (10.0, 0.95);
-        CascadePlan { smoke: 3, gate: 12, search: 30, wide: None, margin, confidence, finalists: 4 }
+        CascadePlan {
+            smoke: 3,
+            gate: 12,
+            search: 30,
+            wide: None,
+            margin,
+            confidence,
+            finalists: 4,
+            under_attack_margin: 0.0,
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub const RUN_FORMAT: u32 = 1;
 
 /// Raised whenever the same evidence may lead a search to other candidates: a search of an
 /// older version is not continued but begun anew, from its evidence.
-pub const SEARCH_VERSION: u32 = 1;
+pub const SEARCH_VERSION: u32 = 2;
 
 /// Everything that decides the result of a search. Budgets are absent on purpose: a
 /// larger budget continues the same search.

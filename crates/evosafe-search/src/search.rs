@@ -228,7 +228,7 @@ impl Search {
         }
         self.evaluator.remember(&self.h0_traces);
         self.commit(&h0, report)?;
-        self.widen(0, &wide)?;
+        self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
         let classifier = self.config.victim.classifier();
         self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);

@@ -123,6 +123,8 @@ pub struct CascadePlan {
     pub confidence: f64,
     /// Candidates that stage 4 is run for.
     pub finalists: u32,
+    /// Points of utility under attack that a winner may lose against no defence on the wide prefix.
+    pub under_attack_margin: f64,
 }
 
 /// `[search]`

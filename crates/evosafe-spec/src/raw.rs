@@ -60,6 +60,7 @@ table!(
         margin: f64,
         confidence: f64,
         finalists: u32,
+        under_attack_margin: f64,
     }
 );
 table!(
