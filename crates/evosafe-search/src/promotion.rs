@@ -112,7 +112,7 @@ impl Search {
         let body = json!({
             "eligible": reasons.is_empty(), "reasons": reasons,
             "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
-            "expected_loss": loss, "probe": probed,
+            "expected_loss": loss, "points_by_rollout": by_rollout(verdicts), "probe": probed,
         });
         self.result(&id, ResultKind::Promotion, body)?;
         let failures = self.note(&id, verdicts)?;
@@ -193,4 +193,11 @@ impl Search {
         let parent = self.members.iter().position(|m| Some(&m.id) == parent);
         member.searched && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p))
     }
+}
+
+/// The score of each rollout for itself, in points: how much of a score is luck.
+fn by_rollout(verdicts: &[Verdict]) -> Vec<Option<f64>> {
+    let rollouts = verdicts.iter().map(|v| v.seed + 1).max().unwrap_or(0);
+    let of = |seed| verdicts.iter().filter(|v| v.seed == seed).cloned().collect::<Vec<_>>();
+    (0..rollouts).map(|seed| score(&of(seed)).points()).collect()
 }

@@ -136,4 +136,6 @@ pub struct SearchPlan {
     pub repairs: u32,
     /// Batches without improvement after which the search counts as converged; `None` never.
     pub patience: Option<u32>,
+    /// Episodes a train task, each with its own luck; scores and the gate take their mean.
+    pub rollouts: u32,
 }

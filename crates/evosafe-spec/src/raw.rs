@@ -69,6 +69,7 @@ table!(
         batch: u32,
         repairs: u32,
         patience: u32,
+        rollouts: u32,
     }
 );
 table!(

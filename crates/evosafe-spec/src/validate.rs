@@ -332,6 +332,7 @@ fn search(ctx: &Ctx<'_>, raw: &RawSearch) -> Checked<SearchPlan> {
             .patience
             .map(|patience| ctx.within("search.patience", patience, 1, 1_000_000))
             .transpose()?,
+        rollouts: ctx.within("search.rollouts", raw.rollouts.unwrap_or(1), 1, 100)?,
     })
 }
 

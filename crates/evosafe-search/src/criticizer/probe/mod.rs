@@ -151,7 +151,12 @@ pub fn prepare(
 }
 
 fn seed_of(evidence: &Evidence, seed: u64) -> u64 {
-    let hash = ContentHash::of(&[b"probe", evidence.task.as_str().as_bytes(), &seed.to_le_bytes()]);
+    let hash = ContentHash::of(&[
+        b"probe",
+        evidence.task.as_str().as_bytes(),
+        &evidence.seed.to_le_bytes(),
+        &seed.to_le_bytes(),
+    ]);
     u64::from_str_radix(&hash.as_str()[..15], 16).unwrap_or(seed)
 }
 
@@ -163,7 +168,11 @@ fn spread<'e>(
 ) -> Vec<(&'e str, &'e Evidence)> {
     let mut by_suite: BTreeMap<&str, Vec<(ContentHash, &Evidence)>> = BTreeMap::new();
     for (suite, evidence) in episodes {
-        let key = ContentHash::of(&[evidence.task.as_str().as_bytes(), &seed.to_le_bytes()]);
+        let key = ContentHash::of(&[
+            evidence.task.as_str().as_bytes(),
+            &evidence.seed.to_le_bytes(),
+            &seed.to_le_bytes(),
+        ]);
         by_suite.entry(suite).or_default().push((key, evidence));
     }
     for list in by_suite.values_mut() {
