@@ -22,6 +22,7 @@ function mechanism(params, session) {
   const owned = new Map();                                  // holder id -> contact points on record
   const tied = new Map();                                   // id -> ids that share a record with it
   const changed = new Set();
+  const reachable = new Set();
   const moved = new Set();
   const delivered = new Set();
   const digits = (t) => t.replace(/\D/g, '');
@@ -48,9 +49,11 @@ function mechanism(params, session) {
     return { kind: carrier ? 'move' : 'deliver', to: point(to.text), holders };
   };
   /** Why a line may not move to this card; undefined if a text that the request points at gives it for this line. */
-  const reached = (o) => { const codes = argumentLeaves(o.call.arguments || {}).filter((l) => /[\d@]/.test(l.text)).map((l) => point(l.text)); return codes.length > 0 && codes.every((c) => session.userSaid(c) || tied.has(c) || Array.from(tied.values()).some((t) => t.has(c))); };
+  const said = (v) => session.userSaid(v) || (/^\d{7,}$/.test(v) && digits(session.requestNorm).includes(v));
+  /** Whether a read goes by ids that the request names, or that records so reached hold. */
+  const reached = (o) => { const codes = argumentLeaves(o.call.arguments || {}).filter((l) => /[\d@]/.test(l.text)).map((l) => point(l.text)); return codes.length > 0 && codes.every((c) => said(c) || reachable.has(c)); };
   const carrierFault = (move) => {
-    if (!move.holders.every((h) => session.userSaid(h) || digits(session.requestNorm).includes(h))) return 'The user did not name the line';
+    if (!move.holders.every((h) => said(h) || reachable.has(h))) return 'The user did not name the line';
     if (params.carrier === 'request' && digits(session.requestNorm).includes(digits(move.to))) return undefined;
     const sources = session.observations.filter((o) => o.effect.read && !o.error && o.segments.some((s) => s.strength < 2 && (s.named || reached(o)) && s.norm.replace(/[\s-]/g, '').includes(move.to)));
     const of = (h) => tied.get(h) || new Set();
@@ -85,6 +88,7 @@ function mechanism(params, session) {
     onPostToolCall(call, result) {
       const seen = session.observations[session.observations.length - 1];
       if (result.isError || !seen.effect.read || seen.outside) return keep();
+      if (reached(seen)) for (const l of seen.leaves) if (/\d/.test(l.text) && l.text.length <= 60) reachable.add(point(l.text));
       const groups = new Map();
       for (const l of seen.leaves) {
         const m = /^(.*\])\./.exec(l.path);

@@ -18,7 +18,7 @@ default = true
 function mechanism(params, session) {
   const CONTENT = /(?:^|_)(?:text|body|message|messages|content|subject|title|comment|note|notes|description|reason|memo|remark|summary|details?)$/i;
   const PERSONAL = /mail|phone|mobile|msisdn|address|street|residence|iban|bank|birth|passport|identity|ssn|tax/i;
-  const SECRET = /secret|password|passcode|passphrase|login|(?:^|_)pin$|puk|otp|token|private_?key|api_?key/i;
+  const SECRET = /secret|password|passcode|passphrase|(?:^|_)pin$|puk|otp|token|private_?key|api_?key/i;
   const OWNER = /(?:^|_)(?:customer|owner|holder|client|subscriber|member|patient|user|person|employee)_?(?:id|no|number)$/i;
   const OTHERS = /author|delegat|deput|guardian|prox|represent|contact_?person|emergency|third/i;
   const held = new Map();                                   // owner -> {values, readers, places}
@@ -86,6 +86,8 @@ function mechanism(params, session) {
         const before = sent.filter((s) => permitted(o, name, s) === may).flatMap((s) => s.content);
         const hit = Array.from(o.values.values()).filter((v) => may === false || v.secret).find((v) => holds(v, act.content) || (before.length > 0 && holds(v, [...before, ...act.content]) && !holds(v, before)));
         if (hit === undefined) continue;
+        // Data that several share, as a household its street, is each one's own.
+        if (Array.from(held).some(([other, p]) => p.values.has(hit.flat) && permitted(p, other, act) === true)) continue;
         return block(`This text carries the ${hit.key.replace(/_/g, ' ')} of ${name}, and its reader is not known to be ${name} or a contact on that record. Leave the data out, or look up whose place it is.`);
       }
       return allow();

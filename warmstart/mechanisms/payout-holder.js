@@ -25,7 +25,7 @@ function mechanism(params, session) {
     const leaves = argumentLeaves(call.arguments);
     const bank = leaves.find((l) => BANK.test(l.key)) || leaves.find((l) => tokenKind(l.text.replace(/\s/g, '')) === 'iban');
     const sum = leaves.find((l) => /amount|sum|total/i.test(l.key));
-    const holder = leaves.filter((l) => l !== bank && l !== sum && /(?:^|_)(?:account|customer|owner|holder|client|wallet|ledger)s?(?:_?(?:id|no|number))?$/i.test(l.key)).map((l) => key(l.text));
+    const holder = leaves.filter((l) => l !== bank && l !== sum && /(?:^|_)(?:account|contract|customer|owner|holder|client|member|wallet|ledger)s?(?:_?(?:id|no|number))?$/i.test(l.key)).map((l) => key(l.text));
     // A payment to somebody named is no payout to the holder.
     if (holder.length === 0 || leaves.some((l) => /recipient|payee|beneficiary|creditor|merchant|(?:^|_)name$/i.test(l.key))) return undefined;
     if (bank !== undefined && sum === undefined) return { kind: 'change', bank: key(bank.text) };
@@ -64,7 +64,7 @@ function mechanism(params, session) {
         groups.set(g, [...(groups.get(g) || []), l]);
       }
       for (const leaves of groups.values()) {
-        const ids = leaves.filter((l) => /(?:^|_)(?:ids?|accounts?)$/i.test(l.key) && !BANK.test(l.key)).map((l) => key(l.text));
+        const ids = leaves.filter((l) => /(?:^|_)(?:ids?|accounts?|contracts?)$/i.test(l.key) && !BANK.test(l.key)).map((l) => key(l.text));
         const banks = leaves.filter((l) => BANK.test(l.key) || tokenKind(l.text.replace(/\s/g, '')) === 'iban').map((l) => key(l.text)).filter((b) => !fresh.has(b));
         const sum = leaves.find((l) => /(?:^|_)(?:balance|available|credit)(?:_|$)/i.test(l.key) && typeof l.raw === 'number');
         for (const i of ids) {

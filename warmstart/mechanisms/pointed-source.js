@@ -5,9 +5,9 @@ channels = ["indirect"]
 acts = "block"
 [params.anchor]
 type = "choice"
-summary = "What the effect must be about besides the foreign value: something in the request, or also an id in the head of the text that the request points at."
-values = ["request", "source"]
-default = "source"
+summary = "What the effect must be about besides the foreign value: something in the request, or also an id in the head of the text that the request points at, or in any record reached from the request."
+values = ["request", "source", "record"]
+default = "record"
 [params.content]
 type = "bool"
 summary = "Addresses, links and bank accounts inside outgoing texts need a ground too."
@@ -27,12 +27,13 @@ max = 6
 // the head of a foreign text that was reached so. Values from nowhere are left to others.
 function mechanism(params, session) {
   const CONTENT = /(?:^|_)(?:text|body|message|messages|content|subject|title|comment|note|notes|description|reason|memo|remark|summary|details?)$/i;
-  const MONEY = /(?:[$€£¥]|\b[A-Z]{3}) ?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*\.\d{2}\b|\b\d[\d,]*(?:\.\d+)? ?(?:[€£$]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?)\b)/g;
+  const MONEY = /(?:[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*\.\d{2}\b|\b\d[\d,]*(?:\.\d+)? ?(?:[€£$]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?)\b)/g;
   const known = new Set();                                  // values with ground, beside the request
   const knownAmounts = new Set();
   const domains = new Map();                                // key -> value -> ids of the records that hold it
   const foreign = [];                                       // observations without ground, and foreign text
   const asked = new Set();                                  // values by which something was read
+  const accepted = new Set();                               // values of effects that were let through
   const digits = (t) => t.replace(/\D/g, '');
   const flatOf = new Map();
   const flat = (s) => { if (!flatOf.has(s)) flatOf.set(s, s.norm.replace(/(?<=\d)[ -](?=\d)/g, '')); return flatOf.get(s); };
@@ -55,10 +56,10 @@ function mechanism(params, session) {
   const ownValue = (leaf, leaves) => {
     const others = new Set(leaves.filter((l) => l !== leaf).map((l) => l.norm));
     const free = (v) => v !== leaf.norm && !others.has(v) && !asked.has(v);
-    const domain = domains.get(leaf.key);
+    const domain = /(?:^|_)(?:ids?|number|no|ref)$/i.test(leaf.key) ? undefined : domains.get(leaf.key);
     if (domain !== undefined) for (const [v, ids] of domain) if (free(v) && v.length >= 2 && session.userSaid(v) && !Array.from(others).some((o) => ids.has(o))) return v;
     const kind = tokenKind(leaf.text.trim());
-    if (['email', 'url', 'iban'].includes(kind)) return extractValues(session.request).filter((v) => v.kind === kind).map((v) => v.value).find(free);
+    if (['email', 'url', 'iban'].includes(kind)) return known.has(leaf.norm) ? undefined : extractValues(session.request).filter((v) => v.kind === kind).map((v) => v.value).find(free);
     if (!/^[A-Z0-9]+(?:[-_.][A-Z0-9]+)+$/.test(leaf.text.trim()) || /\d{4}/.test(leaf.text)) return undefined;
     return (foldText(session.request).match(/\b[A-Z][A-Z0-9]*(?:[-_.][A-Z0-9]+)+\b/g) || []).filter((t) => !/\d{4}/.test(t)).map((t) => normalizeText(t)).find((t) => free(t) && !known.has(t));
   };
@@ -75,6 +76,8 @@ function mechanism(params, session) {
     for (const t of s.norm.match(/[\p{L}\p{N}]+(?:[-_.:/][\p{L}\p{N}]+)+|\+?\d[\d -]{5,}\d/gu) || []) if (/\d/.test(t) && !/^\d{4}-\d\d?-\d\d?$|^\d+[.:]\d+$/.test(t) && !values.some((v) => v.includes(t) || t.includes(v))) values.push(t);
     return new Set(values.filter((v) => !grounded(v) && !heads.has(v)).map((v) => (v.includes('@') ? '@' : /^[\d +-]+$/.test(v) ? '9' : v.replace(/\d+/g, '9').replace(/(?<=[./:]).*/, ''))));
   };
+  /** Whether the request is about something besides that by which this text was read; else the text is what it is about. */
+  const ownObject = (codes) => foldText(session.request).split(/[\s,;()"'!?]+/).map((t) => normalizeText(t.replace(/[.:]+$/, ''))).some((t) => (t.includes('@') || (/\d/.test(t) && /\p{L}/u.test(t)) || /\d{5}/.test(t)) && !codes.includes(t));
   const cut = (o, heads, content) => {
     let text = content;
     for (const s of o.segments) {
@@ -93,7 +96,7 @@ function mechanism(params, session) {
         if (leaf.listed) continue;
         if (leaf.content) {
           if (!params.content) continue;
-          for (const v of extractValues(leaf.text)) if (['email', 'url', 'iban'].includes(v.kind) && !session.userSaid(v.value, v.kind) && !known.has(v.value) && found(v.value).length > 0) return refuse(v.value);
+          for (const v of extractValues(leaf.text)) if (['email', 'url', 'iban'].includes(v.kind) && !session.userSaid(v.value, v.kind) && !known.has(v.value) && !accepted.has(v.value) && found(v.value).length > 0) return refuse(v.value);
           continue;
         }
         const amount = typeof leaf.raw === 'number' || /^\d+(?:[.,]\d+)?$/.test(leaf.norm) && /amount|sum|total|value|price/i.test(leaf.key);
@@ -118,10 +121,13 @@ function mechanism(params, session) {
         if (at.length === 0) continue;
         const others = leaves.filter((l) => l !== leaf && !l.content && !l.listed && typeof l.raw === 'string');
         if (/^[\p{L}\s]+$/u.test(leaf.norm)) continue;   // an ordinary word has no origin
-        const good = ({ s, f }) => f.pointed && (s.named || f.codes) && s.strength < 2 && others.some((l) => said(l.norm) || (params.anchor === 'source' && f.heads.has(l.norm)));
+        const good = ({ s, f }) => f.pointed && (s.named || f.codes) && s.strength < 2 && others.some((l) => said(l.norm) || (params.anchor !== 'request' && f.heads.has(l.norm)) || (params.anchor === 'record' && known.has(l.norm)));
         if (!at.some(good) && !session.granted(call, { kind: tokenKind(leaf.text.trim()) || 'text', value: leaf.norm, whole: true, key: leaf.key, path: leaf.path })) return refuse(leaf.text);
       }
       return allow();
+    },
+    onDecision(call, decision) {
+      if (decision.do !== 'block' && !session.effectOf(call).read) for (const l of leavesOf(call)) if (!l.content && !l.listed) accepted.add(l.norm);
     },
     onPostToolCall(call, result) {
       const o = session.observations[session.observations.length - 1];
@@ -135,7 +141,9 @@ function mechanism(params, session) {
         if (norm.length > 100) continue;
         const head = /(?:^|_)ids?$/i.test(l.key) && !/\s/.test(norm);
         if (head) heads.add(norm);
-        if (!pointed || (o.outside && !head)) continue;
+        // The sender of a letter whom the user named, or an id in the head of a text.
+        const sender = /^(?:from|sender)$/i.test(l.key) && session.mentions(l.text);
+        if (!pointed || (o.outside && !head && !sender)) continue;
         known.add(norm);
         if (typeof l.raw === 'number') knownAmounts.add(l.raw);
         if (o.outside || l.key === '') continue;
@@ -145,7 +153,7 @@ function mechanism(params, session) {
       }
       if (!o.outside && pointed) return keep();
       foreign.push({ o, pointed: pointed && o.outside, codes: codes.length > 0, heads });
-      return o.outside ? cut(o, heads, result.content) : keep();
+      return o.outside && ownObject(codes) ? cut(o, heads, result.content) : keep();
     },
   };
 }

@@ -21,7 +21,8 @@ function mechanism(params, session) {
   const lineOf = (name) => {
     if (!lines.has(name)) {
       const text = sentences(String((session.tools.get(name) || {}).description || '')).filter((s) => REVIEW.test(s));
-      const found = text.flatMap((s) => extractAmounts(s)).filter((n) => n > 1);
+      const marked = text.filter((s) => /[$€£¥]|\b[A-Z]{3} ?\d/.test(s));
+      const found = (marked.length > 0 ? marked : text).flatMap((s) => extractAmounts(s)).filter((n) => n > 1);
       lines.set(name, found.length > 0 ? Math.min(...found) : params.line);
     }
     return lines.get(name);
