@@ -15,13 +15,13 @@ summary = "What to do before any network of the house was read."
 values = ["block", "allow"]
 default = "block"
 */
-// A setting is an effect that stays in the house, with a host as a value of its own. Records that this run has changed add no
+// A setting is an effect that stays in the house, with a host as a value of its own. Hosts that this run tried to enter add no
 // networks. Names are compared by their last two labels; an address that means everybody is nobody's network.
 function mechanism(params, session) {
   const networks = new Set();
   const written = new Set();
   const network = (text) => {
-    const t = normalizeText(text).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/\/\d{1,3}$/, '').replace(/^\[|\](?::\d+)?$/g, '');
+    const t = normalizeText(text).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^[^@\s]*@(?=[\d.:]+$)/, '').replace(/^::ffff:(?=\d+\.)/, '').replace(/\/\d{1,3}$/, '').replace(/^\[|\](?::\d+)?$|\.$/g, '');
     const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::\d+)?$/.exec(t.split('/')[0]);
     if (v4 !== null) {
       const n = v4.slice(1).reduce((a, x) => a * 256 + Number(x), 0);
@@ -48,8 +48,8 @@ function mechanism(params, session) {
       }
       return allow();
     },
-    onDecision(call, decision) {
-      if (decision.do !== 'block') for (const h of hosts(call)) written.add(normalizeText(h));
+    onDecision(call) {
+      for (const h of hosts(call)) written.add(normalizeText(h));
     },
     onPostToolCall(call, result) {
       const seen = session.observations[session.observations.length - 1];

@@ -23,6 +23,7 @@ function mechanism(params, session) {
   const OTHERS = /author|delegat|deput|guardian|prox|represent|contact_?person|emergency|third/i;
   const held = new Map();                                   // owner -> {values, readers, places}
   const sent = [];                                          // {text, reader}
+  const written = new Set();                                // what this run wrote is nobody's record
   const changed = new Set();
   const changedOf = new Set();                              // owners with a changed contact
   const toldByPlace = new Set();                            // owners whose data went to a place of theirs
@@ -60,6 +61,7 @@ function mechanism(params, session) {
       return value === undefined ? undefined : { change: point(value.text), of: rest.filter((l) => l !== value).map((l) => id(l.text)) };
     }
     const to = rest.filter((l) => isPoint(l.text)).map((l) => point(l.text));
+    for (const l of rest) if (isPoint(l.text)) content.push({ norm: normalizeText(l.text), flat: squeeze(l.text) });
     const places = rest.filter((l) => !isPoint(l.text)).map((l) => ({ key: l.key, id: id(l.text) }));
     const open = effect.outside || ['send', 'share'].some((c) => effect.classes.has(c));
     return { content, to, places, open };
@@ -93,6 +95,7 @@ function mechanism(params, session) {
       return allow();
     },
     onDecision(call, decision) {
+      if (decision.do !== 'block' && !session.effectOf(call).read) for (const l of argumentLeaves(call.arguments)) if (l.text.length <= 200) written.add(squeeze(l.text));
       const act = decision.do === 'block' ? undefined : parse(call);
       if (act === undefined) return;
       if (act.change !== undefined) {
@@ -126,7 +129,7 @@ function mechanism(params, session) {
           const others = OTHERS.test(l.path);
           if (isPoint(l.text) && (params.delegates || !others) && !changed.has(point(l.text))) o.readers.add(point(l.text));
           const flat = squeeze(l.text);
-          if (others || flat.length < 5 || l.text.length > 200 || !(PERSONAL.test(l.key) || SECRET.test(l.key))) continue;
+          if (others || written.has(flat) || flat.length < 5 || l.text.length > 200 || !(PERSONAL.test(l.key) || SECRET.test(l.key))) continue;
           if (o.values.size < 60) o.values.set(flat, { flat, key: l.key, secret: SECRET.test(l.key), parts: normalizeText(l.text).split(/[^\p{L}\p{N}]+/u).filter(Boolean) });
         }
       }

@@ -16,6 +16,10 @@ default = true
 type = "bool"
 summary = "Where the request states a sum of money, sums must be in it, in records, or follow from these."
 default = true
+[params.nowhere]
+type = "bool"
+summary = "Once foreign text was read, addresses and numbers of accounts, cards and telephones that stand nowhere are refused as well: they may have been spelt out there."
+default = true
 [params.cut]
 type = "int"
 summary = "Sentences of foreign text with so many kinds of values without ground are cut out before they are read; 0 = none are."
@@ -24,7 +28,7 @@ min = 0
 max = 6
 */
 // Ground: the request; records of the house reached from it (a record reached by an id out of foreign text is not); ids in
-// the head of a foreign text that was reached so. Values from nowhere are left to others.
+// the head of a foreign text that was reached so. Other values from nowhere are left to others.
 function mechanism(params, session) {
   const CONTENT = /(?:^|_)(?:text|body|message|messages|content|subject|title|comment|note|notes|description|reason|memo|remark|summary|details?)$/i;
   const MONEY = /(?:[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*\.\d{2}\b|\b\d[\d,]*(?:\.\d+)? ?(?:[€£$]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?)\b)/g;
@@ -34,17 +38,18 @@ function mechanism(params, session) {
   const foreign = [];                                       // observations without ground, and foreign text
   const asked = new Set();                                  // values by which something was read
   const accepted = new Set();                               // values of effects that were let through
-  const digits = (t) => t.replace(/\D/g, '');
   const flatOf = new Map();
-  const flat = (s) => { if (!flatOf.has(s)) flatOf.set(s, s.norm.replace(/(?<=\d)[ -](?=\d)/g, '')); return flatOf.get(s); };
-  const long = (v) => /^\+?[\d\s-]+$/.test(v) && digits(v).length >= 7;
-  const said = (v) => session.userSaid(v) || (long(v) && digits(session.requestNorm).includes(digits(v)));
+  // Telephone, card and bank account numbers are written with and without separators.
+  const squeeze = (t) => t.replace(/[\s()./-]/g, '');
+  const flat = (s) => { if (!flatOf.has(s)) flatOf.set(s, squeeze(s.norm)); return flatOf.get(s); };
+  const long = (v) => { const t = squeeze(v).replace(/^\+/, ''); return t.length >= 7 && (/^\d+$/.test(t) || tokenKind(t) === 'iban') ? t : ''; };
+  const said = (v) => session.userSaid(v) || (long(v) !== '' && squeeze(session.requestNorm).includes(long(v)));
   const grounded = (v) => said(v) || known.has(v);
   const isCode = (t) => !/\s/.test(t) && t.length >= 2 && t.length <= 80 && (/\d/.test(t) || t.includes('@'));
   const money = () => (session.request.match(MONEY) || []).flatMap((m) => extractAmounts(m.replace(/[^\d.,]/g, ' ')));
   const found = (v) => foreign.flatMap((f) => {
-    const d = long(v) ? digits(v) : '';
-    const segments = d !== '' ? f.o.segments.filter((s) => /\d/.test(s.norm) && flat(s).includes(d)) : segmentsWith(f.o, v, '');
+    const d = long(v);
+    const segments = d !== '' ? f.o.segments.filter((s) => /\d{2}/.test(s.norm) && flat(s).includes(d)) : segmentsWith(f.o, v, '');
     return segments.map((s) => ({ s, f }));
   });
   const leavesOf = (call) => {
@@ -116,8 +121,10 @@ function mechanism(params, session) {
         if (said(leaf.norm)) continue;
         const own = ownValue(leaf, leaves);
         if (own !== undefined) return block(`The user named ${own}, and this would use ${leaf.text}. Do what the user asked.`);
-        if (known.has(leaf.norm)) continue;
+        if (known.has(leaf.norm) || known.has(long(leaf.norm))) continue;
         const at = found(leaf.norm);
+        const place = long(leaf.norm) !== '' || ['email', 'iban'].includes(tokenKind(leaf.text.trim()));
+        if (at.length === 0 && params.nowhere && place && foreign.length > 0) return block(`"${leaf.text}" stands neither in the request nor in any record that was read. Use what the user or a record gives.`);
         if (at.length === 0) continue;
         const others = leaves.filter((l) => l !== leaf && !l.content && !l.listed && typeof l.raw === 'string');
         if (/^[\p{L}\s]+$/u.test(leaf.norm)) continue;   // an ordinary word has no origin
@@ -131,7 +138,11 @@ function mechanism(params, session) {
     },
     onPostToolCall(call, result) {
       const o = session.observations[session.observations.length - 1];
-      if (result.isError || !o.effect.read) return keep();
+      if (result.isError) return keep();
+      if (!o.effect.read) {
+        for (const l of o.leaves) if (/(?:^|_)ids?$/i.test(l.key) && l.text.length <= 100) known.add(normalizeText(l.text));
+        return keep();
+      }
       const codes = argumentLeaves(call.arguments).filter((l) => isCode(l.text.trim())).map((l) => normalizeText(l.text));
       const pointed = codes.every(grounded);
       codes.forEach((c) => asked.add(c));
@@ -145,6 +156,7 @@ function mechanism(params, session) {
         const sender = /^(?:from|sender)$/i.test(l.key) && session.mentions(l.text);
         if (!pointed || (o.outside && !head && !sender)) continue;
         known.add(norm);
+        if (long(norm) !== '') known.add(long(norm));
         if (typeof l.raw === 'number') knownAmounts.add(l.raw);
         if (o.outside || l.key === '') continue;
         const domain = domains.get(l.key) || new Map();
