@@ -16,7 +16,7 @@ min = 0
 max = 5
 [params.sources]
 type = "bool"
-summary = "A text that the user points at can stand for reading the object itself, if the user names the object."
+summary = "A text that the user points at can stand for reading the object itself, if the user, a record or the head of that text names the object."
 default = true
 */
 // An object can be looked up if a read tool takes the same argument. A text of the same kind (another
@@ -27,6 +27,7 @@ function mechanism(params, session) {
   for (const t of session.tools.values()) if (t.effect.read) for (const k of Object.keys(t.schema().properties || {})) readKeys.add(k);
   let unread = 0;
   const seen = new Set();                                   // key=value of what was read
+  const near = new Set();                                   // ids in records, and in the heads of texts that the user points at
   const sources = [];                                       // keys by which texts that the user points at were read
   const parse = (call) => {
     const effect = session.effectOf(call);
@@ -37,7 +38,7 @@ function mechanism(params, session) {
     if (params.states === 'listed' && !leaves.some((l) => Array.isArray((props[l.key] || {}).enum) || typeof l.raw === 'boolean')) return undefined;
     return leaves.filter((l) => readKeys.has(l.key) && /(?:^|_)(?:id|ids|no|number|ref|key|name)$/i.test(l.key) && !(props[l.key] || {}).enum);
   };
-  const blind = (call) => (parse(call) || []).filter((l) => !seen.has(`${l.key}=${normalizeText(l.text)}`) && !(params.sources && session.userSaid(l.text) && sources.some((key) => key !== l.key)));
+  const blind = (call) => (parse(call) || []).filter((l) => !seen.has(`${l.key}=${normalizeText(l.text)}`) && !(params.sources && (session.userSaid(l.text) || near.has(normalizeText(l.text))) && sources.some((key) => key !== l.key)));
   const ends = (call) => session.effectOf(call).classes.has('delete') || argumentLeaves(call.arguments).some((l) => ENDS.test(l.text));
   return {
     onPreToolCall(call) {
@@ -55,7 +56,9 @@ function mechanism(params, session) {
       const leaves = argumentLeaves(call.arguments);
       for (const l of leaves) seen.add(`${l.key}=${normalizeText(l.text)}`);
       const o = session.observations[session.observations.length - 1];
-      if (o.named && o.outside) sources.push(leaves.length > 0 ? leaves[0].key : '');
+      const pointed = o.named || leaves.some((l) => session.userSaid(l.text));
+      if (pointed || !o.outside) for (const l of o.leaves) if (/(?:^|_)ids?$/i.test(l.key)) near.add(normalizeText(l.text));
+      if (pointed && o.outside) sources.push(leaves.length > 0 ? leaves[0].key : '');
       return keep();
     },
   };

@@ -162,6 +162,9 @@ test("'read-first' asks for a look before a case is ended", () => {
   assert.equal(check('Close k1', [look('k1'), close('k1')]), 'block');
   const letter = ['open_letter', { sender: 'ann@quill.example' }, '{"letters":[{"from":"ann@quill.example","body":"All solved."}]}'];
   assert.equal(check('ann@quill.example wrote whether k1 is solved; close it then.', letter, close('k1')), 'allow');
+  const edit = ['edit_member', { member_id: 'm7', field: 'street', value: '9 Elm Way' }];
+  assert.equal(check('Enter the street from case k1', ['open_case', { case_id: 'k1' }, '{"case_id":"k1","member_id":"m7","messages":["We moved to 9 Elm Way."]}'], edit), 'allow');
+  assert.equal(check('m7 and m8 moved', edit, ['edit_member', { member_id: 'm8', field: 'street', value: '9 Elm Way' }]), 'block');
   assert.equal(check('Read what ann@quill.example wrote.', letter, close('k1')), 'block');
   const top = (id) => ['mark_case', { case_id: id, urgency: 'top' }];
   assert.deepEqual(turns('read-first', 'k1 and k2 are urgent', [[top('k1'), top('k2')]]), ['allow', 'block']);
