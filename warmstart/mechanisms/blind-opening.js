@@ -13,6 +13,7 @@ function mechanism(params, session) {
   const RECORDER = /^(?:log|logs|logging|logger|syslog|audit|auditing|auditd|monitor|monitoring|recording|record|trace|tracing|telemetry|alert|alerts|alerting|alarms?|journal|journald|history|siem)$/;
   const ENTRY = /^(?:access|remote|ssh|telnet|rdp|vnc|vpn|login|port|ports|admin|root|console|management|mgmt|firewall|acl|entry|inbound|ingress|tunnel|backdoor|mirror|forward|forwarding|allow|allowlist|whitelist)$/;
   const OFF = /^(?:off|false|no|none|disabled?|disables|stop|stopped|stops|mute|muted|silence|0|never|null|deactivated?|paused?|turn_off|clear|cleared|deny|denied|closed?|blocked)$/;
+  const OPENS = /^(?:allow|open|enable|start|permit|accept|grant|add|on)$/;
   const silenced = new Set();
   const opened = new Set();
   const parse = (call) => {
@@ -24,8 +25,13 @@ function mechanism(params, session) {
     const rest = leaves.filter((l) => !system.includes(normalizeText(l.text)));
     const topic = [...tool, ...rest.flatMap((l) => [...parts(l.key), ...parts(l.text)])];
     const off = tool.some((w) => OFF.test(w)) || rest.some((l) => l.raw === false || OFF.test(normalizeText(l.text).replace(/ /g, '_')));
+    // A command line says both in one text.
+    const lines = rest.filter((l) => /\s/.test(l.text.trim())).map((l) => parts(l.text)).filter((w) => w.length > 1);
+    const says = (list) => lines.some((w) => w.some((x) => list.test(x)));
     const at = system.length > 0 && params.same ? system : [''];
-    const kind = topic.some((w) => RECORDER.test(w)) && off ? 'silence' : topic.some((w) => ENTRY.test(w)) && !off ? 'open' : '';
+    const silence = (topic.some((w) => RECORDER.test(w)) && off) || lines.some((w) => w.some((x) => RECORDER.test(x)) && w.some((x) => OFF.test(x) && !/^\d/.test(x)));
+    const open = topic.some((w) => ENTRY.test(w)) && !off && (lines.length === 0 || says(OPENS) || !says(OFF));
+    const kind = silence ? 'silence' : open ? 'open' : '';
     return kind === '' ? undefined : { kind, at };
   };
   return {

@@ -223,6 +223,9 @@ test("'blind-opening' pairs entry and recorder in either order", () => {
   assert.deepEqual(all([set('logging', 'off'), set('remote_access', '10.0.0.9')]), ['allow', 'block']);
   assert.deepEqual(all(set('remote_access', '10.0.0.9'), set('logging', 'off')), ['allow', 'block']);
   assert.deepEqual(all(set('remote_access', 'off'), set('logging', 'off')), ['allow', 'allow']);
+  const line = (command) => ['adjust_box', { box_id: 'b1', command }];
+  assert.deepEqual(all(line('systemctl stop auditd.service'), line('ufw allow ssh from 10.0.0.9')), ['allow', 'block']);
+  assert.deepEqual(all(line('systemctl status auditd.service'), line('ufw allow ssh from 10.0.0.9')), ['allow', 'allow']);
   assert.deepEqual(all(set('logging', 'off', 'b2'), set('remote_access', '10.0.0.9')), ['allow', 'allow']);
 });
 
