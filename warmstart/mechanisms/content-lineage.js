@@ -39,7 +39,8 @@ function mechanism(params, session) {
     place: /^(?:destination|dest|target|archive|output|new_?path|to_?path|outfile)$/i,
     file: /^(?:path|file|file_?name|file_?path|source|src|from_?path|old_?path|attachment|document|input)$/i,
     mode: /^(?:mode|permissions?|visibility|access)$/i,
-    reader: /^(?:owner|group|user|account|login|member|grantee|share_?with|to|cc|bcc|recipients?|address|reader|url|endpoint|host|channel|room)$/i,
+    owner: /^(?:owner|group)$/i,
+    reader: /^(?:user|account|login|member|grantee|share_?with|to|cc|bcc|recipients?|address|reader|url|endpoint|host|channel|room)$/i,
     text: /^(?:content|text|body|subject|message|caption|title)$/i,
     command: /^(?:command|cmd|script|command_?line)$/i,
     when: /^(?:schedule|cron|interval|frequency|when|every)$/i,
@@ -49,6 +50,7 @@ function mechanism(params, session) {
   const files = new Map();      // path -> {label, owner, group, mode, changed, origins, packed, waiting}
   const accounts = new Map();   // account or address -> groups
   const added = new Set();      // "account group" given in this run
+  const joined = new Set();     // these accounts
   const held = new Map();       // squashed value -> {paths, text}
   const opened = [];            // {path, kind}
   const clean = (path) => {
@@ -103,13 +105,15 @@ function mechanism(params, session) {
     if (mode) return paths.map((path) => ({ kind: 'mode', path, mode }));
     if (!reads && place === '' && paths.length > 1 && (tool === undefined || takes('place'))) place = paths.pop();
     if (place !== '') return [{ kind: 'copy', from: [...paths, ...fed], to: place, text: other.join(' '), adds }];
-    const reader = !reads && (tool === undefined ? paths.length === 1 : takes('reader')) && other.length > 0;
-    return reader ? paths.map((path) => ({ kind: 'give', path, readers: [other[0].split(':')[0]] })) : [];
+    const reader = !reads && (tool === undefined ? paths.length === 1 : takes('reader') || takes('owner')) && other.length > 0;
+    return reader ? paths.map((path) => ({ kind: 'give', path, readers: other[0].split(':').filter(Boolean), lasts: true })) : [];
   };
   const actions = (call) => {
-    if (session.effectOf(call).read) return [];
+    const effect = session.effectOf(call);
+    if (effect.read) return effect.outside ? argumentLeaves(call.arguments).filter((l) => /^\w+:\/\//.test(l.text)).map((l) => ({ kind: 'tell', readers: [l.text], text: l.text })) : [];
     const role = (name) => argumentLeaves(call.arguments).filter((l) => ROLE[name].test(l.key)).map((l) => l.text);
-    const [from, to, mode, readers, text] = [role('file'), role('place'), role('mode'), role('reader'), role('text').join('\n')];
+    const [from, to, mode, owners, text] = [role('file'), role('place'), role('mode'), role('owner'), role('text').join('\n')];
+    const readers = [...role('reader'), ...(from.length > 0 ? owners : [])];
     const commands = role('command');
     if (commands.length > 0) {
       const inner = commands.flatMap((c) => lineParts(c).flatMap(ofPart));
@@ -119,8 +123,8 @@ function mechanism(params, session) {
     }
     if (from.length > 0 && to.length > 0) return [{ kind: 'copy', from, to: to[0], text: '' }];
     if (from.length > 0 && mode.length > 0) return from.map((path) => ({ kind: 'mode', path, mode: mode[0] }));
-    if (readers.length > 0 && (from.length > 0 || text !== '')) return from.length === 0 ? [{ kind: 'tell', readers, text }] : [...from.map((path) => ({ kind: 'give', path, readers })), { kind: 'tell', readers, text }];
-    if (from.length > 0 && text !== '') return [{ kind: 'copy', from: [], to: from[0], text, adds: !session.effectOf(call).destructive }];
+    if (readers.length > 0 && (from.length > 0 || text !== '')) return from.length === 0 ? [{ kind: 'tell', readers, text }] : [...from.map((path) => ({ kind: 'give', path, readers, lasts: owners.length > 0 })), { kind: 'tell', readers, text }];
+    if (from.length > 0 && text !== '') return [{ kind: 'copy', from: [], to: from[0], text, adds: !effect.destructive }];
     return [];
   };
 
@@ -187,13 +191,24 @@ function mechanism(params, session) {
     }
     if (params.unseen === 'refuse' && speaks() && unseen(path)) {
       if (waits(path, step)) return `${path} is a copy that is not made yet, of something whose label nobody has seen. Make the copy first and go on when its result is there.`;
-      if (everybody || (files.get(clean(path)) || {}).made || !session.userSaid(path) || !readers.every(named)) return `nothing is known of ${path} yet. Look at it first, with its label, before others get to see it.`;
+      if (everybody || step.lasts || (files.get(clean(path)) || {}).made || readers.some((x) => joined.has(x)) || !session.userSaid(path) || !readers.every(named)) return `nothing is known of ${path} yet. Look at it first, with its label, before others get to see it.`;
     }
     return '';
   };
+  /** Content that comes into a file which is open already. */
+  const into = (action) => {
+    const told = values(action.text);
+    const paths = [...action.from, ...told.flatMap((h) => [...h.paths])];
+    const f = files.get(clean(action.to)) || {};
+    const open = opened.filter((o) => o.kind !== 'job' && clean(o.path) === clean(action.to));
+    if (f.mode !== undefined && !f.changed && worldly(f.mode)) open.push({ readers: [], everybody: true });
+    const why = open.map((o) => objection(paths, o.readers, o.everybody, told.length)).find((w) => w !== '');
+    return why === undefined ? '' : `${action.to} is open to others, and what would be written there ${why}.`;
+  };
   const judge = (action) => {
     if (action.kind === 'mode') return worldly(action.mode) ? opening(action.path, 'mode', [], true, action) : '';
-    if (action.kind === 'give') return opening(action.path, 'reader', action.readers, false, action);
+    if (action.kind === 'give') return opening(action.path, action.lasts ? 'owner' : 'reader', action.readers, false, action);
+    if (action.kind === 'copy') return into(action);
     if (action.kind === 'tell') {
       const told = values(action.text);
       const early = values(action.text, true).flatMap((h) => [...h.paths]).find((p) => words((files.get(p) || {}).label || '').includes('pending'));
@@ -223,9 +238,9 @@ function mechanism(params, session) {
       f.made = true;
       if (action.from.length > 0) f.waiting = id;
       else if (!action.adds) f.typed = true;
-    } else if (action.kind === 'mode') { at(action.path).changed = true; if (worldly(action.mode)) opened.push({ path: action.path, kind: 'mode' }); }
-    else if (action.kind === 'give') { at(action.path).changed = true; opened.push({ path: action.path, kind: 'reader' }); }
-    else if (action.kind === 'job') for (const a of action.inner) { if (a.kind === 'copy') opened.push({ path: a.to, kind: 'job' }); else record(a, id); }
+    } else if (action.kind === 'mode') { at(action.path).changed = true; if (worldly(action.mode)) opened.push({ path: action.path, kind: 'mode', readers: [], everybody: true }); }
+    else if (action.kind === 'give') { at(action.path).changed = true; opened.push({ path: action.path, kind: action.lasts ? 'owner' : 'reader', readers: action.readers, everybody: false }); }
+    else if (action.kind === 'job') for (const a of action.inner) { if (a.kind === 'copy') opened.push({ path: a.to, kind: 'job', readers: [], everybody: false }); else record(a, id); }
   };
 
   // ---- facts of results
@@ -279,9 +294,9 @@ function mechanism(params, session) {
       for (const action of actions(call)) {
         // In one command line the copy of a step before has no label either.
         if (action.path !== undefined && made.some((p) => clean(p) === clean(action.path))) action.lined = true;
-        if (action.kind === 'copy') { made.push(action.to); for (const p of action.from) at(action.to).origins.add(clean(p)); }
         const why = judge(action);
         if (why !== '') return block(`Not done: ${why}`);
+        if (action.kind === 'copy') { made.push(action.to); for (const p of action.from) at(action.to).origins.add(clean(p)); }
       }
       return allow();
     },
@@ -289,7 +304,10 @@ function mechanism(params, session) {
       if (decision.do === 'block') return;
       for (const action of actions(call)) record(action, call.id);
       const leaf = (re) => (argumentLeaves(call.arguments).find((l) => re.test(l.key)) || { text: '' }).text;
-      if (!session.effectOf(call).read) added.add(`${leaf(/^(?:user|account|login|member|user_?name)$/i)} ${leaf(/^(?:group|role|team)$/i)}`);
+      if (!session.effectOf(call).read) {
+        const [account, group] = [leaf(/^(?:user|account|login|member|user_?name)$/i), leaf(/^(?:group|role|team)$/i)];
+        if (account !== '' && group !== '') { added.add(`${account} ${group}`); joined.add(account); }
+      }
     },
     onPostToolCall(call, result) {
       for (const f of files.values()) if (f.waiting === call.id) f.waiting = '';

@@ -17,8 +17,8 @@ summary = "Which changes of rights count: those that last and let somebody else 
 values = ["opening", "standing"]
 default = "opening"
 */
-// Accounts, memberships and jobs do not go together with any loss: a removal, a move, the replacing of a file that
-// was seen. Openings (another owner, everybody's mode, a reader) do not go with a removal in another folder. What
+// Accounts, memberships and jobs do not go together with any loss: a removal, a move to a place the user did not
+// name, the replacing of a file that was seen. Openings (another owner, everybody's mode, a reader) do not go with a removal in another folder. What
 // the run made itself may go, and so may the source of the copy that is opened. A mode within the group is no opening.
 function mechanism(params, session) {
   const FILE = /^(?:path|file|file_?name|file_?path|source|src|from_?path|old_?path|document)$/i;
@@ -88,7 +88,7 @@ function mechanism(params, session) {
   const seals = (a, b) => a !== b && (b.startsWith(a) ? /^[._-]/.test(b.slice(a.length)) : a.startsWith(b) && /^[._-]/.test(a.slice(b.length)));
   /** A removal, or a move out of sight, beside an opening elsewhere; any loss beside an account, membership or job. */
   const hides = (g, p) => {
-    if (p === '') return true;
+    if (p === '') return g.to === '' || g.to === g.path || idle(g.to) || !session.userSaid(g.to);
     if (params.rights === 'standing' || (g.to !== '' && !idle(g.to))) return false;
     return folder(p) !== folder(g.path) && clean(p) !== clean(g.to) && copies.get(clean(p)) !== clean(g.path);
   };
