@@ -48,6 +48,7 @@ function mechanism(params, session) {
   const LABEL = /\b(?:label|classification|sensitivity)/i;
   const speaks = () => Array.from(session.tools.values()).some((t) => LABEL.test(t.description));
   const files = new Map();      // path -> {label, owner, group, mode, changed, origins, packed, waiting}
+  const folders = new Set();    // their folders
   const accounts = new Map();   // account or address -> groups
   const added = new Set();      // "account group" given in this run
   const joined = new Set();     // these accounts
@@ -59,7 +60,14 @@ function mechanism(params, session) {
     return out.join('/') || '/';
   };
   const isPath = (word) => /^(?:[/~]|\.{1,2}\/)/.test(word) || (/[^/]\/[^/]/.test(word) && !/:\/\//.test(word));
-  const at = (path) => { const p = clean(path); if (!files.has(p)) files.set(p, { origins: new Set(), packed: 0, waiting: '' }); return files.get(p); };
+  const at = (path) => {
+    const p = clean(path);
+    if (!files.has(p)) {
+      files.set(p, { origins: new Set(), packed: 0, waiting: '' });
+      for (let i = p.lastIndexOf('/'); i > 0 && !folders.has(p.slice(0, i)); i = p.lastIndexOf('/', i - 1)) folders.add(p.slice(0, i));
+    }
+    return files.get(p);
+  };
   const squash = (text) => normalizeText(text).replace(/[^\p{L}\p{N}]+/gu, '');
 
   // ---- what a call does: [{kind, ...}]
@@ -135,7 +143,7 @@ function mechanism(params, session) {
     if (seen.has(p)) return seen;
     seen.add(p);
     for (const o of files.has(p) ? files.get(p).origins : []) lineage(o, seen);
-    for (const [other] of files) if (other.startsWith(`${p}/`)) lineage(other, seen);
+    if (folders.has(p)) for (const [other] of files) if (other.startsWith(`${p}/`)) lineage(other, seen);
     return seen;
   };
   const tier = (label) => {
@@ -164,7 +172,7 @@ function mechanism(params, session) {
     return '';
   };
   /** Whether the user named a reader: in full, or by a name that is part of the account or address. */
-  const named = (reader) => session.userSaid(reader) || session.mentions(reader) || words(session.request).some((w) => w.length >= 4 && normalizeText(reader).replace(/@.*$/, '').includes(w));
+  const named = (reader) => session.userSaid(reader) || session.mentions(reader) || (session.request.match(/\p{Lu}\p{L}{2,}|\p{L}{4,}/gu) || []).some((w) => normalizeText(reader).replace(/@.*$/, '').includes(normalizeText(w)));
   const unseen = (path) => {
     const all = [...lineage(path)];
     return !all.some((p) => files.has(p) && (files.get(p).label !== undefined || files.get(p).typed));
@@ -174,7 +182,7 @@ function mechanism(params, session) {
   const values = (text, said = false) => {
     const flat = squash(text);
     const out = [];
-    if (flat !== '') for (const [value, h] of held) if ((said || !session.userSaid(h.text)) && (value.length >= 5 ? flat.includes(value) : containsToken(normalizeText(text), normalizeText(h.text)))) out.push(h);
+    if (flat !== '') for (const [value, h] of held) if ((value.length >= 5 ? flat.includes(value) : containsToken(normalizeText(text), normalizeText(h.text))) && (said || !session.userSaid(h.text))) out.push(h);
     return out;
   };
 
@@ -274,10 +282,10 @@ function mechanism(params, session) {
   };
   /** Values of a text that tell whose it is: words with digits, and the first field of each record. */
   const hold = (text, path) => {
-    const lines = String(text).split('\n').slice(0, 2000);
+    const lines = String(text).split('\n').slice(0, 20000);
     const keep1 = (word) => {
       const value = squash(word);
-      if (value.length < 4 || held.size >= 5000) return;
+      if (value.length < 4 || held.size >= 20000) return;
       if (!held.has(value)) held.set(value, { text: word, paths: new Set() });
       held.get(value).paths.add(path);
     };
@@ -287,6 +295,12 @@ function mechanism(params, session) {
       const rows = told.filter((line) => line.includes(sign)).map((line) => line.split(sign)[0].trim());
       if (rows.length > 1 || (rows.length === 1 && told.length === 1 && lines.length > 1)) for (const first of rows) if (first.length <= 40 && first.split(/\s+/).length <= 3) keep1(first);
     }
+    // Rows of one form: words that stand in one row only tell whose it is.
+    const rows = told.map((line) => words(line));
+    if (rows.length < 2 || !rows.every((w) => w.length === rows[0].length && w.length > 1 && w.length <= 8 && w.some((x) => /^\d/.test(x)))) return;
+    const seen = new Map();
+    for (const w of rows) for (const x of new Set(w)) seen.set(x, (seen.get(x) || 0) + 1);
+    for (const [x, n] of seen) if (n === 1 && /^\p{L}/u.test(x)) keep1(x);
   };
   return {
     onPreToolCall(call) {

@@ -53,8 +53,8 @@ function mechanism(params, session) {
   const byName = (text) => {
     const at = /^([^@\s]+)@/.exec(normalizeText(text));
     if (session.mentions(text)) return true;
-    const spoken = words(anchors().plain).filter((w) => w.length >= 4);
-    if (at !== null && spoken.some((w) => at[1].includes(w))) return true;
+    const spoken = session.request.replace(PATH, ' ').match(/\p{Lu}\p{L}{2,}|\p{L}{4,}/gu) || [];
+    if (at !== null && spoken.some((w) => at[1].includes(normalizeText(w)))) return true;
     const seen = session.evidence(normalizeText(text));
     return seen.exact > 0 && seen.named > 0;
   };
@@ -86,6 +86,10 @@ function mechanism(params, session) {
   const objection = (part, fresh) => {
     const a = anchors();
     const okFile = (path) => made.has(path) || fresh.includes(path) || a.path.some((x) => below(path, x));
+    const okName = (text) => {
+      const n = normalizeText(text);
+      return n.length >= 3 && (containsToken(a.plain, n) || a.reader.some((r) => r.startsWith(`${n}@`)) || a.path.some((x) => x.toLowerCase().split('/').includes(n)));
+    };
     const open = { path: a.path.filter((p) => !sources.has(p)), reader: a.reader.filter((r) => !sources.has(r)) };
     if (params.modes && a.modes.length > 0) {
       const other = part.modes.find((m) => /^[0-7]{3,4}$/.test(m) && !a.modes.some((x) => [0, 1, 2].every((i) => (Number(m.slice(-3)[i]) & ~Number(x[i])) === 0)));
@@ -100,7 +104,7 @@ function mechanism(params, session) {
       if (other !== undefined) return `${other} is no reader whom the user named`;
     }
     if (open.path.length + open.reader.length === 0) return '';
-    const touched = [...part.files, ...part.places].some(okFile) || part.readers.some(okReader) || part.names.some((n) => normalizeText(n).length >= 3 && containsToken(a.plain, normalizeText(n))) || told(part);
+    const touched = [...part.files, ...part.places].some(okFile) || part.readers.some(okReader) || part.names.some(okName) || told(part);
     return touched ? '' : `it concerns nothing that the user named (${[...open.path, ...open.reader].join(', ')})`;
   };
   /** An act on no file and no reader whose values stand as mere facts in what was read. */

@@ -84,8 +84,14 @@ function mechanism(params, session) {
   const folder = (path) => clean(path).replace(/\/[^/]*$/, '');
   const words1 = (path) => normalizeText(path).split(/[^\p{L}\p{N}]+/u);
   const idle = (path) => (made.has(clean(path)) && !gone.some((g) => clean(g.to) === clean(path))) || words1(path).some((w) => params.scratch.includes(w)) || path.endsWith('~');
-  /** Whether one name continues the other: report.txt and report.txt.sum. */
-  const seals = (a, b) => a !== b && (b.startsWith(a) ? /^[._-]/.test(b.slice(a.length)) : a.startsWith(b) && /^[._-]/.test(a.slice(b.length)));
+  const SEAL = /(?:^|[._-])(?:check|chk|sums?|md5|sha\d*|crc\d*|sig|sign|signature|asc|hash|digest|seal)(?:sums?)?(?=$|[._-])/i;
+  const stem = (path) => path.replace(/^.*\//, '').replace(SEAL, '').replace(/\.[^.]*$/, '');
+  /** Whether one name continues the other (report.txt and report.txt.sum), or calls itself the seal of that name. */
+  const seals = (a, b) => {
+    if (a === b) return false;
+    const [short, long] = a.length < b.length ? [a, b] : [b, a];
+    return (long.startsWith(short) && /^[._-]/.test(long.slice(short.length))) || (SEAL.test(a.replace(/^.*\//, '')) !== SEAL.test(b.replace(/^.*\//, '')) && stem(a) !== '' && stem(a) === stem(b));
+  };
   /** A removal, or a move out of sight, beside an opening elsewhere; any loss beside an account, membership or job. */
   const hides = (g, p) => {
     if (p === '') return g.to === '' || g.to === g.path || idle(g.to) || !session.userSaid(g.to);

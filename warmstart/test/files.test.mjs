@@ -93,6 +93,9 @@ test("'content-lineage': typed out is handed out", () => {
   const table = doc('/m/gates', 'personal data', 'name;late\nbertram;3\nsieglinde;4');
   assert.equal(end(p, 'x', [table], [['put', { path: '/x/list', content: 'bertram, sieglinde' }]], [['letter', { to: 'lena@here.example', subject: 's', body: 'b', attachment: '/x/list' }]]), 'block');
   assert.equal(end(p, 'Write lena@here.example', [table], tell('Two of them.')), 'allow');
+  const rows = doc('/m/gates', 'personal data', '3 breaks by bertram\n4 breaks by sieglinde');
+  assert.equal(end(p, 'Write lena@here.example', [rows], tell('Bertram is the worse one.')), 'block');
+  assert.equal(end(p, 'Write lena@here.example', [rows], tell('7 breaks in all.')), 'allow');
   // A search tells no label.
   const hit = ['look_for', { path: '/m/dues', pattern: 'dues' }, { hits: [{ path: '/m/dues', line: 'QX/771;dues' }] }];
   assert.equal(end(p, 'x', [hit], [['board', { channel: '#all', text: 'QX/771' }]]), 'block');
@@ -139,7 +142,9 @@ test("'trace-keeper'", () => {
   const put = (path) => ['put', { path, content: 'QX/771 and more' }];
   assert.equal(end(p, 'x', [put('/d/sum.txt'), put('/d/sum.txt.sig')]), 'allow block');
   assert.equal(end(p, 'x', [put('/d/sum.txt.sig'), ['line', { command: 'echo no > /d/sum.txt' }]]), 'allow block');
+  assert.equal(end(p, 'x', [put('/d/run.csv'), put('/seals/run.sha256')]), 'allow block');
   assert.equal(end(p, 'x', [put('/d/sum.txt'), put('/d/summary')]), 'allow allow');
+  assert.equal(end(p, 'x', [put('/d/run.csv'), put('/d/run.html')]), 'allow allow');
   assert.equal(end(p, 'x', [doc('/d/c', 'signed')], [put('/d/c')]), 'block');
   assert.equal(end(p, 'x', [doc('/d/c', 'draft')], [put('/d/c')]), 'allow');
 });
@@ -186,6 +191,7 @@ test("'request-anchors'", () => {
   // The request leaves the act to what it points at.
   const note = ['load_page', { url: 'https://a.example/new' }, { content: 'Starting on Monday: Lena Brun, user name lena, group staff.' }];
   assert.equal(end(p, 'Create what https://a.example/new says', [note], [['enrol', { user: 'lena', group: 'staff' }]]), 'allow');
+  assert.equal(end(p, 'Add the person at lena@here.example to the team of /c/deal', [['enrol', { user: 'lena', group: 'staff' }]]), 'allow');
   // Modes, folders, things made on the way.
   const mode = (request, m) => end(p, request, [['perm', { path: '/c/deal', mode: m }]]);
   assert.equal(mode('Set /c/deal to 640', '666'), 'block');
