@@ -13,7 +13,7 @@ summary = "Readers have to be named where readers are, or stand in a record with
 default = true
 [params.links]
 type = "bool"
-summary = "A link or address in a text that goes to somebody comes from the user, or from the one source of the rest of that text."
+summary = "A link or address in a text that goes to somebody comes from the user, or from the one source of the rest of that text; else its sentence is taken out."
 default = true
 [params.modes]
 type = "bool"
@@ -109,21 +109,24 @@ function mechanism(params, session) {
   };
   /** An act on no file and no reader whose values stand as mere facts in what was read. */
   const told = (part) => part.files.length + part.places.length + part.readers.length === 0 && part.names.length > 0 && part.names.every((n) => { const e = session.evidence(n); return e.data > 0 && e.plain + e.meta === 0; });
-  /** A link in an outgoing text that another result put in than the rest of it. */
-  const strangeLink = (call) => {
+  /** Arguments without the sentences whose link comes from another result than the rest of an outgoing text. */
+  const withoutLinks = (call) => {
     const leaves = argumentLeaves(call.arguments);
-    if (!leaves.some((l) => READER.test(l.key))) return '';
+    let args = call.arguments;
+    if (!leaves.some((l) => READER.test(l.key))) return args;
+    const from = (value, kind) => session.observations.filter((o) => segmentsWith(o, value, kind).length > 0);
     for (const l of leaves) {
       if (!FREE.test(l.key)) continue;
-      const from = (value, kind) => session.observations.filter((o) => segmentsWith(o, value, kind).length > 0);
+      let text = l.text;
       for (const link of extractValues(l.text)) {
         if ((link.kind !== 'url' && link.kind !== 'email') || session.userSaid(link.value, link.kind)) continue;
         const mine = from(link.value, link.kind);
         const others = normalizeText(l.text).split(/[\s,;()"]+/).map((w) => w.replace(/[.:!?]+$/, '')).filter((w) => w.length >= 4 && /\d/.test(w) && !canonicalUrl(w).includes(link.value) && !session.userSaid(w));
-        if (mine.length > 0 && others.map((w) => from(w, '')).some((o) => o.length > 0 && !o.some((x) => mine.includes(x)))) return `"${link.value}" comes from another source than the rest of this text`;
+        if (mine.length > 0 && others.map((w) => from(w, '')).some((o) => o.length > 0 && !o.some((x) => mine.includes(x)))) text = sentences(text).filter((s) => !extractValues(s).some((v) => v.value === link.value)).join(' ');
       }
+      if (text !== l.text) args = replaceLeaf(args, l.path, text);
     }
-    return '';
+    return args;
   };
   return {
     onPreToolCall(call) {
@@ -131,11 +134,12 @@ function mechanism(params, session) {
       const steps = parts(call);
       const fresh = [];
       for (const part of steps) {
-        const why = objection(part, fresh) || (params.links ? strangeLink(call) : '');
+        const why = objection(part, fresh);
         if (why !== '') return block(`Not done: ${why}. Do what the user asked with what the user named.`);
         fresh.push(...part.places);
       }
-      return allow();
+      const args = params.links ? withoutLinks(call) : call.arguments;
+      return args === call.arguments ? allow() : rewrite(args);
     },
     onPostToolCall() {
       // Who wrote what was read is a source too.
