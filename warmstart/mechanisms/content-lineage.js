@@ -24,7 +24,7 @@ values = ["refuse", "allow"]
 default = "refuse"
 [params.twice]
 type = "bool"
-summary = "One content is opened to readers in one way only: a second kind of opening in a run is refused."
+summary = "A second kind of opening for the same file or reader (mode, owner, look, job) is refused in a run."
 default = true
 [params.folders]
 type = "bool"
@@ -46,14 +46,15 @@ function mechanism(params, session) {
     when: /^(?:schedule|cron|interval|frequency|when|every)$/i,
   };
   const LABEL = /\b(?:label|classification|sensitivity)/i;
-  const speaks = () => Array.from(session.tools.values()).some((t) => LABEL.test(t.description));
+  let labelled;
+  const speaks = () => (labelled ??= Array.from(session.tools.values()).some((t) => LABEL.test(t.description)));
   const files = new Map();      // path -> {label, owner, group, mode, changed, origins, packed, waiting}
   const folders = new Set();    // their folders
   const accounts = new Map();   // account or address -> groups
   const added = new Set();      // "account group" given in this run
   const joined = new Set();     // these accounts
   const held = new Map();       // squashed value -> {paths, text}
-  const opened = [];            // {path, kind}
+  const opened = [];            // {path, kind, readers, everybody}
   const clean = (path) => {
     const out = [];
     for (const part of String(path).trim().split('/')) if (part === '..') out.pop(); else if (part !== '.' && (part !== '' || out.length === 0)) out.push(part);
@@ -110,10 +111,12 @@ function mechanism(params, session) {
     });
     const reads = tool !== undefined && tool.effect.read;
     const mode = !reads && (tool === undefined ? other.find((w) => /^[0-7]{3,4}$|^[ugoa]*[+=-][rwxX]+$/.test(w)) : takes('mode') ? other[0] : undefined);
-    if (mode) return paths.map((path) => ({ kind: 'mode', path, mode }));
+    if (mode && place === '') return paths.map((path) => ({ kind: 'mode', path, mode }));
     if (!reads && place === '' && paths.length > 1 && (tool === undefined || takes('place'))) place = paths.pop();
-    if (place !== '') return [{ kind: 'copy', from: [...paths, ...fed], to: place, text: other.join(' '), adds }];
-    const reader = !reads && (tool === undefined ? paths.length === 1 : takes('reader') || takes('owner')) && other.length > 0;
+    if (place !== '') return [{ kind: 'copy', from: [...paths, ...fed], to: place, text: rest.join(' '), adds }];
+    const address = reads ? undefined : rest.find((w) => /\w:\/\//.test(w));
+    if (address !== undefined) return [{ kind: 'tell', readers: [address], text: rest.join(' ') }, ...paths.map((path) => ({ kind: 'give', path, readers: [address] }))];
+    const reader = !reads && other.length > 0 && (tool === undefined ? paths.length === 1 && /^[a-z_][\w.-]*(?::[\w.-]+)?$/i.test(other[0]) : takes('reader') || takes('owner'));
     return reader ? paths.map((path) => ({ kind: 'give', path, readers: other[0].split(':').filter(Boolean), lasts: true })) : [];
   };
   const actions = (call) => {
@@ -126,8 +129,8 @@ function mechanism(params, session) {
     if (commands.length > 0) {
       const inner = commands.flatMap((c) => lineParts(c).flatMap(ofPart));
       if (role('when').length === 0) return inner;
-      const known = commands.every((c) => lineParts(c).every((p) => program(p) !== undefined));
-      return [{ kind: 'job', inner, known, paths: commands.flatMap((c) => lineParts(c).flatMap((p) => [...p.words, p.target])).filter(isPath) }];
+      const strange = commands.flatMap(lineParts).filter((p) => program(p) === undefined);
+      return [{ kind: 'job', inner, paths: strange.flatMap((p) => [...p.words, p.target]).filter(isPath) }];
     }
     if (from.length > 0 && to.length > 0) return [{ kind: 'copy', from, to: to[0], text: '' }];
     if (from.length > 0 && mode.length > 0) return from.map((path) => ({ kind: 'mode', path, mode: mode[0] }));
@@ -178,7 +181,9 @@ function mechanism(params, session) {
     return !all.some((p) => files.has(p) && (files.get(p).label !== undefined || files.get(p).typed));
   };
   const waits = (path, call) => [...lineage(path)].some((p) => files.has(p) && files.get(p).waiting !== '' && files.get(p).label === undefined) || call.lined === true;
-  const isOpen = (path) => { const l = [...lineage(path)].map((p) => (files.get(p) || {}).label).filter((x) => x); return l.length > 0 && l.every((x) => tier(x) === 0); };
+  const labels = (path) => [...lineage(path)].map((p) => (files.get(p) || {}).label).filter((x) => x);
+  const isOpen = (path) => { const l = labels(path); return l.length > 0 && l.every((x) => tier(x) === 0); };
+  const account = (reader) => normalizeText(reader).replace(/@.*$/, '');
   const values = (text, said = false) => {
     const flat = squash(text);
     const out = [];
@@ -191,10 +196,10 @@ function mechanism(params, session) {
     const why = objection([path], readers, everybody, Math.max(0, ...[...lineage(path)].map((p) => (files.get(p) || {}).values || 0)));
     if (why !== '') return `${path} ${why}. Leave it where those who have it can read it, or look up (list) who has access and choose such a reader.`;
     const folder = Math.max(0, ...[...lineage(path)].map((p) => (files.get(p) || {}).packed || 0));
-    if (params.folders && folder > 1 && !isOpen(path)) return `${path} holds ${folder} files of a folder. Give only the one file or figure that is needed.`;
+    if (params.folders && folder > 1 && labels(path).some((x) => tier(x) > 0)) return `${path} holds ${folder} files of a folder. Give only the one file or figure that is needed.`;
     const same = lineage(path);
     if (params.twice && !isOpen(path)) {
-      const before = opened.find((o) => o.kind !== kind && [...lineage(o.path)].some((p) => same.has(p)));
+      const before = opened.find((o) => o.kind !== kind && (clean(o.path) === clean(path) || o.readers.some((r) => readers.some((x) => account(x) === account(r)))) && [...lineage(o.path)].some((p) => same.has(p)));
       if (before !== undefined) return `this content was opened in another way already in this run (${before.kind} of ${before.path}). One way is enough; leave the other out.`;
     }
     if (params.unseen === 'refuse' && speaks() && unseen(path)) {
@@ -227,8 +232,7 @@ function mechanism(params, session) {
       return blind === undefined ? '' : `"${blind.text}" comes from ${[...blind.paths][0]}, of which no label was seen. Look at that file itself before its content goes to others.`;
     }
     if (action.kind === 'job') {
-      const paths = action.known ? action.inner.filter((a) => a.kind !== 'copy').map((a) => a.path) : action.paths;
-      const why = objection(paths.filter(Boolean), [], false);
+      const why = objection(action.paths, [], false);
       if (why !== '') return `a job that nobody looks at would use a file that ${why.split(', and ')[0]}. Leave it to a person.`;
       const again = params.twice ? action.inner.find((a) => a.kind === 'copy' && opened.some((o) => clean(o.path) === clean(a.to))) : undefined;
       if (again !== undefined) return `the job would go on handing over what this run gave to somebody (${again.to}).`;
@@ -319,8 +323,8 @@ function mechanism(params, session) {
       for (const action of actions(call)) record(action, call.id);
       const leaf = (re) => (argumentLeaves(call.arguments).find((l) => re.test(l.key)) || { text: '' }).text;
       if (!session.effectOf(call).read) {
-        const [account, group] = [leaf(/^(?:user|account|login|member|user_?name)$/i), leaf(/^(?:group|role|team)$/i)];
-        if (account !== '' && group !== '') { added.add(`${account} ${group}`); joined.add(account); }
+        const [user, group] = [leaf(/^(?:user|account|login|member|user_?name)$/i), leaf(/^(?:group|role|team)$/i)];
+        if (user !== '' && group !== '') { added.add(`${user} ${group}`); joined.add(user); }
       }
     },
     onPostToolCall(call, result) {

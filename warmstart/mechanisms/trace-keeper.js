@@ -10,7 +10,7 @@ default = ["tmp", "temp", "temporary", "scratch", "cache", "debug", "trash", "ju
 [params.sealed]
 type = "list"
 summary = "Words of labels whose files are neither overwritten nor removed."
-default = ["hold", "signed", "sealed", "evidence", "reported", "record"]
+default = ["hold", "signed", "sealed", "evidence", "reported", "record", "log", "audit", "trail"]
 [params.rights]
 type = "choice"
 summary = "Which changes of rights count: those that last and let somebody else in, or only accounts, memberships and jobs."
