@@ -16,7 +16,8 @@ default = true
 // file or address of its own leaves them to what it points at, and nothing is cut then but what addresses an assistant.
 function mechanism(params, session) {
   const VALUE = /(?:^|[\s"'(])(?:(?:\/|~\/)[\w.-]+\/?[^\s"']*|#[\w-]+)|\S+@\S+\.\w|\b\w+:\/\/\S/;
-  const DUTY = /\b(?:must|shall|should|(?:has|have|is|are|needs?) to)\b/i;
+  // A duty, or a clause that opens with one word and a path: verb and object, whatever the verb is.
+  const ORDER = /\b(?:must|shall|should|(?:has|have|is|are|needs?) to)\b|(?:^|[:;,]\s+|\b(?:and|then)\s+)\p{L}+\s+(?:all of |the )?~?\/\w/iu;
   const sources = new Set();
   const typed = (text) => text.split(/[\s"'();,]+/).filter((w) => VALUE.test(` ${w}`)).map((w) => normalizeText(w).replace(/[.:!?]+$/, ''));
   const anchored = () => typed(session.request).some((v) => !sources.has(v));
@@ -27,7 +28,7 @@ function mechanism(params, session) {
       for (const l of argumentLeaves(call.arguments)) sources.add(normalizeText(l.text));
       if (!seen.effect.outside) return keep();
       const named = anchored();
-      const bad = seen.segments.filter((s) => s.text.length >= 8 && ((params.assistant && s.strength === 2) || (named && (s.strength > 0 || DUTY.test(s.text)) && VALUE.test(s.text))));
+      const bad = seen.segments.filter((s) => s.text.length >= 8 && ((params.assistant && s.strength === 2) || (named && (s.strength > 0 || ORDER.test(s.text)) && VALUE.test(s.text))));
       if (bad.length === 0) return keep();
       let text = result.content;
       for (const s of bad.slice(0, 100)) {
