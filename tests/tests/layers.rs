@@ -35,7 +35,10 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         with(&["evosafe-env", "evosafe-sandbox", "evosafe-spec", "evosafe-llm"]),
     );
     map.insert("evosafe-search", with(&[&l1[..], &["evosafe-agent"]].concat()));
-    map.insert("evosafe-report", with(&["evosafe-stats", "evosafe-archive", "evosafe-spec", "evosafe-llm"]));
+    map.insert(
+        "evosafe-report",
+        with(&["evosafe-stats", "evosafe-archive", "evosafe-spec", "evosafe-llm"]),
+    );
     map.insert(
         "evosafe-cli",
         with(&[&l1[..], &["evosafe-agent", "evosafe-search", "evosafe-report"]].concat()),

@@ -46,6 +46,11 @@ pub(crate) struct Place {
     pub len: usize,
 }
 
+/// Longest line: a file of another kind must not fill the memory. Bodies of replies are at
+/// most 32 MiB, and escapes in them take room.
+const LONGEST: u64 = 256 << 20;
+/// The same for the first.
+const LONGEST_HEAD: u64 = 4096;
 /// Hexadecimal digits of a checksum.
 const SUM: usize = 32;
 const BEFORE_SUM: &str = "{\"sum\":\"";
@@ -125,8 +130,13 @@ fn scan<T: DeserializeOwned>(
     let (mut line, mut whole, mut number) = (Vec::new(), 0, 0);
     loop {
         line.clear();
-        let len = reader.read_until(b'\n', &mut line).map_err(storage("read", path))?;
+        let most = if number == 0 { LONGEST_HEAD } else { LONGEST };
+        let limited = reader.by_ref().take(most).read_until(b'\n', &mut line);
+        let len = limited.map_err(storage("read", path))?;
         if line.last() != Some(&b'\n') {
+            if len as u64 == most {
+                return Err(damaged(path, number + 1, format!("this is no {} file", format.name)));
+            }
             let torn = (len > 0).then_some(Torn { line: number + 1, bytes: len as u64 });
             return Ok(Scanned { torn, whole, lines: number });
         }
@@ -258,4 +268,35 @@ pub(crate) fn read_at<T: DeserializeOwned>(
 fn sync_folder(path: &Path) -> Result<(), LlmError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(storage("sync the folder of", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMAT: Format = Format { name: "test", version: 1 };
+
+    /// What cannot be written is an error, now and later: nothing may be used that is not there.
+    #[test]
+    fn a_failed_write_is_not_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("f");
+        drop(Writer::open(&path, FORMAT).expect("made"));
+        let (file, len) = (File::open(&path).expect("for reading only"), 30);
+        let state = Mutex::new(State { file, len, lines: 1, broken: None });
+        let writer = Writer { path: path.clone(), state };
+        for why in ["cannot write", "failed before"] {
+            let error = writer.append(&1).expect_err("cannot be written");
+            assert_eq!(error.kind(), "storage");
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        let torn = read(&path, FORMAT, &mut |_, _: u32| panic!("nothing was written"));
+        assert_eq!(torn, Ok(None));
+    }
+
+    #[test]
+    fn files_of_other_kinds_do_not_fill_the_memory() {
+        let error = scan(Path::new("zero"), FORMAT, io::repeat(0), &mut |_, _: u32| Ok(()));
+        assert_eq!(error.err().map(|e| e.kind()), Some("damaged"));
+    }
 }
