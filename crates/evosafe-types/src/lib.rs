@@ -38,7 +38,7 @@ pub use hook_call::{ClassifyAnswer, HookAnswer, HookCall};
 pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};
 pub use model::{Api, CallLimits, ModelConfig, ModelConfigError};
 pub use outcome::{FaultKind, Outcome};
-pub use price::{Price, PriceBook, Usage, Usd};
+pub use price::{Price, PriceBook, Rates, Usage, Usd};
 pub use score::{Rate, Score};
 pub use task::{Family, Side, Task};
 pub use tool::{RunContext, ToolCall, ToolResult, ToolSpec};

@@ -122,9 +122,9 @@ impl fmt::Display for Usd {
     }
 }
 
-/// Prices of a model, each for a million tokens.
+/// Prices by kind of token, each for a million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Price {
+pub struct Rates {
     /// Of prompt tokens.
     pub input: Usd,
     /// Of prompt tokens read from a cache.
@@ -135,15 +135,32 @@ pub struct Price {
     pub output: Usd,
 }
 
+/// What a model costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// The usual rates.
+    pub rates: Rates,
+    /// Rates of a whole call whose prompt has more tokens than the number beside them.
+    pub long: Option<(u64, Rates)>,
+}
+
 impl Price {
-    /// What these tokens cost, rounded up to a billionth of a dollar.
+    fn rates(&self, prompt: u64) -> &Rates {
+        match &self.long {
+            Some((most, long)) if prompt > *most => long,
+            _ => &self.rates,
+        }
+    }
+
+    /// What one call with these tokens costs, rounded up to a billionth of a dollar.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Usd {
+        let rates = self.rates(usage.prompt());
         let parts = [
-            (usage.input, self.input),
-            (usage.cached_input, self.cached_input),
-            (usage.cache_creation, self.cache_creation),
-            (usage.output, self.output),
+            (usage.input, rates.input),
+            (usage.cached_input, rates.cached_input),
+            (usage.cache_creation, rates.cache_creation),
+            (usage.output, rates.output),
         ];
         let sum: u128 = parts.iter().map(|(n, p)| u128::from(*n) * u128::from(p.0)).sum();
         Usd(u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX))
@@ -152,8 +169,14 @@ impl Price {
     /// The most that a call with so many prompt and reply tokens can cost.
     #[must_use]
     pub fn upper(&self, prompt: u64, output: u64) -> Usd {
-        let dearest = self.input.max(self.cached_input).max(self.cache_creation);
-        Self { input: dearest, ..*self }.cost(&Usage { input: prompt, output, ..Usage::default() })
+        let usage = Usage { input: prompt, output, ..Usage::default() };
+        let most = |rates: &Rates| {
+            let input = rates.input.max(rates.cached_input).max(rates.cache_creation);
+            Self { rates: Rates { input, ..*rates }, long: None }.cost(&usage)
+        };
+        let usual = most(&self.rates);
+        // A shorter prompt may be the dearer one, where rates are odd.
+        usual.max(most(self.rates(prompt)))
     }
 }
 
@@ -201,12 +224,19 @@ mod tests {
     }
 
     fn price(input: f64, output: f64) -> Price {
-        Price {
-            input: usd(input),
-            cached_input: usd(input / 10.0),
-            cache_creation: usd(input * 1.25),
-            output: usd(output),
-        }
+        let (cached_input, cache_creation) = (usd(input / 10.0), usd(input * 1.25));
+        let rates = Rates { input: usd(input), cached_input, cache_creation, output: usd(output) };
+        Price { rates, long: None }
+    }
+
+    #[test]
+    fn long_prompts_have_rates_of_their_own() {
+        let price = Price { long: Some((100, price(2.0, 3.0).rates)), ..price(1.0, 1.0) };
+        let usage = |input| Usage { input, cached_input: 50, output: 10, ..Usage::default() };
+        assert_eq!(price.cost(&usage(50)), Usd::from_nanos(50_000 + 5_000 + 10_000));
+        assert_eq!(price.cost(&usage(51)), Usd::from_nanos(102_000 + 10_000 + 30_000));
+        assert_eq!(price.upper(100, 10), Usd::from_nanos(125_000 + 10_000));
+        assert_eq!(price.upper(101, 10), Usd::from_nanos(252_500 + 30_000));
     }
 
     #[test]

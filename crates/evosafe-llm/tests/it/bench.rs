@@ -9,7 +9,7 @@ use evosafe_llm::{
     Ledger, LedgerEntry, LlmError, Message, Secret, Services, Spending, ToolDef, read_ledger,
 };
 use evosafe_testing::{Answer, Received, Server};
-use evosafe_types::{Api, CallLimits, ModelConfig, Price, PriceBook, Usd};
+use evosafe_types::{Api, CallLimits, ModelConfig, Price, PriceBook, Rates, Usd};
 use serde_json::json;
 
 pub const BOTH: [Api; 2] = [Api::OpenAi, Api::Anthropic];
@@ -21,13 +21,16 @@ pub fn usd(dollars: f64) -> Usd {
 
 /// A dollar for a million tokens of prompt, ten for a million of reply.
 pub fn prices() -> PriceBook {
-    let price = Price {
+    let rates = Rates {
         input: usd(1.0),
         cached_input: usd(0.1),
         cache_creation: usd(1.25),
         output: usd(10.0),
     };
-    PriceBook { as_of: "2026-01-01".to_owned(), entries: vec![("test-model".to_owned(), price)] }
+    PriceBook {
+        as_of: "2026-01-01".to_owned(),
+        entries: vec![("test-model".to_owned(), Price { rates, long: None })],
+    }
 }
 
 /// Limits that do not keep tests waiting.
