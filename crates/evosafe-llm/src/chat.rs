@@ -72,7 +72,8 @@ pub enum ToolChoice {
     Auto,
     /// It must not.
     None,
-    /// It must call one.
+    /// It must call one. Models that always think refuse this, and [`Self::Tool`]: ask in
+    /// words and check the reply where any model may be configured.
     Required,
     /// It must call this one.
     Tool(String),

@@ -58,6 +58,9 @@ struct Bucket {
 /// Longest stretch of unused rate that may be made up for at once, in seconds.
 const BURST_S: f64 = 10.0;
 
+/// Longest stretch of rate that calls larger than thought may use up ahead, in seconds.
+const DEEPEST_S: f64 = 600.0;
+
 impl Bucket {
     fn new(per_minute: u32) -> Self {
         let per_second = f64::from(per_minute) / 60.0;
@@ -185,7 +188,9 @@ impl Endpoint {
     /// Corrects what a request was taken for, once its tokens are known.
     pub(crate) fn correct(&self, assumed: u64, actual: u64) {
         if let Some(bucket) = &mut self.rates().tokens {
-            bucket.level = (bucket.level + as_f64(assumed) - as_f64(actual)).min(bucket.capacity);
+            let level = bucket.level + as_f64(assumed) - as_f64(actual);
+            // A server that reports nonsense must not stop all calls for good.
+            bucket.level = level.clamp(-DEEPEST_S * bucket.per_second, bucket.capacity);
         }
     }
 

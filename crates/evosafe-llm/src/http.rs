@@ -49,6 +49,8 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .connect_timeout(CONNECT)
+            // Replies may take minutes, in which nothing is sent.
+            .tcp_keepalive(Duration::from_secs(30))
             .no_proxy();
         if let Some(proxy) = proxy {
             builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(failed)?);

@@ -104,7 +104,7 @@ impl Default for CallLimits {
             tokens_per_minute: None,
             call_timeout_s: 120.0,
             total_timeout_s: 600.0,
-            retries: 6,
+            retries: 8,
             backoff_s: 0.5,
             backoff_cap_s: 30.0,
             breaker_failures: 5,
