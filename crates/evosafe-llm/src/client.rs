@@ -154,7 +154,9 @@ impl Client {
             let wait = self.backoff(hash, attempt, fault.after);
             let error = after_all(fault.error, attempt, start.elapsed());
             if let Some(asked) = fault.after {
-                self.endpoint.quiet(asked);
+                // No longer than a call may take: an endpoint that is not back by then
+                // shall be heard saying so, and open the circuit.
+                self.endpoint.quiet(asked.min(limits.total_timeout()));
             }
             let over = Instant::now() + wait >= deadline;
             if !fault.retry || attempt > limits.retries || over {
@@ -282,8 +284,9 @@ impl Client {
     ) -> LedgerEntry {
         let outcome = decoded.content.as_ref().map_or_else(LlmError::kind, |_| "ok").to_owned();
         let (usage, latency_ms) = (decoded.usage, millis(latency));
+        let prices_as_of = cost.map(|_| self.services.prices.as_of.clone());
         let entry = LedgerEntry::new(tag, &self.config.model, hash);
-        LedgerEntry { usage, cost, latency_ms, outcome, ..entry }
+        LedgerEntry { usage, cost, prices_as_of, latency_ms, outcome, ..entry }
     }
 
     /// Runs what waits for the disk where it holds nobody up, and to its end even if the

@@ -40,6 +40,9 @@ pub struct LedgerEntry {
     /// What it cost, in billionths of a dollar; absent where the price is unknown.
     #[serde(default, rename = "cost_nano_usd", skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+    /// The day of the price file it was priced by; absent as the cost is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices_as_of: Option<String>,
     /// Time from sending to the last byte.
     pub latency_ms: u64,
     /// Hash of the request.
@@ -64,6 +67,7 @@ impl LedgerEntry {
             model: model.to_owned(),
             usage: Usage::default(),
             cost: None,
+            prices_as_of: None,
             latency_ms: 0,
             request_hash,
             cached: false,

@@ -155,6 +155,22 @@ impl ModelConfig {
         self.base_url.as_deref().unwrap_or(self.api.default_base_url()).trim_end_matches('/')
     }
 
+    /// What the model's replies depend on, as a text: part of a victim's identity. Limits,
+    /// the key and caching change what a reply costs, never what it says.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        serde_json::json!({
+            "api": self.api,
+            "base_url": self.base_url(),
+            "model": self.model,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "reasoning_effort": self.reasoning_effort,
+            "max_tokens": self.max_tokens,
+        })
+        .to_string()
+    }
+
     /// Checks what types cannot.
     ///
     /// # Errors
@@ -284,6 +300,31 @@ mod tests {
             let error = config.check().expect_err(key);
             assert_eq!(error.key, key);
             assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_changes_replies_changes_the_identity_and_nothing_else_does() {
+        let base = ModelConfig::new(Api::OpenAi, "m");
+        let limits = CallLimits { retries: 1, ..CallLimits::default() };
+        let same = ModelConfig {
+            base_url: Some(format!("{}/", base.base_url())),
+            key_env: Some("KEY".into()),
+            prompt_cache: false,
+            limits,
+            ..base.clone()
+        };
+        assert_eq!(same.identity(), base.identity());
+        for other in [
+            ModelConfig { api: Api::Anthropic, ..base.clone() },
+            ModelConfig { base_url: Some("http://h".into()), ..base.clone() },
+            ModelConfig { model: "n".into(), ..base.clone() },
+            ModelConfig { temperature: Some(0.0), ..base.clone() },
+            ModelConfig { seed: Some(0), ..base.clone() },
+            ModelConfig { reasoning_effort: Some("low".into()), ..base.clone() },
+            ModelConfig { max_tokens: 1, ..base.clone() },
+        ] {
+            assert_ne!(other.identity(), base.identity(), "{other:?}");
         }
     }
 

@@ -25,6 +25,7 @@ async fn an_entry_says_everything() {
     let expected = LedgerEntry {
         usage: Usage { input: 60, cached_input: 40, output: 20, ..Usage::default() },
         cost: Some(Usd::from_nanos(60_000 + 4_000 + 200_000)),
+        prices_as_of: Some("2026-01-01".to_owned()),
         latency_ms: entry.latency_ms,
         ..LedgerEntry::new(&tag, "test-model", entry.request_hash.clone())
     };

@@ -199,6 +199,23 @@ async fn a_wait_beyond_the_total_time_ends_the_call_at_once() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
+/// Nor do the calls after it wait for an hour in silence.
+#[tokio::test]
+async fn a_wait_for_all_calls_is_no_longer_than_a_call_may_take() {
+    let server =
+        server(|request| Fault::RateLimited.answer(request).with_header("retry-after", "3600"))
+            .await;
+    let mut config = config(Api::OpenAi, &server.url());
+    config.limits.total_timeout_s = 0.3;
+    let bench = Bench::new(config);
+    let start = Instant::now();
+    for _ in 0..2 {
+        assert_eq!(bench.ask(&hello()).await.expect_err("no time").kind(), "rate_limited");
+    }
+    assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 #[tokio::test]
 async fn the_total_time_bounds_all_attempts() {
     let server = server(|_| Answer::Hang).await;
@@ -210,6 +227,13 @@ async fn the_total_time_bounds_all_attempts() {
     let error = bench.ask(&hello()).await.expect_err("no reply");
     assert!(matches!(error, LlmError::Timeout { attempts: 3, .. }), "{error:?}");
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // Also where one attempt might take longer than all may.
+    let mut config = crate::bench::config(Api::OpenAi, &server.url());
+    config.limits = CallLimits { total_timeout_s: 0.5, call_timeout_s: 60.0, ..quick() };
+    let start = Instant::now();
+    let error = Bench::new(config).ask(&hello()).await.expect_err("no reply");
+    assert!(matches!(error, LlmError::Timeout { attempts: 1, .. }), "{error:?}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
