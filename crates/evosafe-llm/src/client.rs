@@ -91,6 +91,7 @@ impl Client {
         {
             return self.replay(request, tag, &body, recorded).await;
         }
+        self.services.http.check(&self.config)?;
         let pass = self.endpoint.enter().await?;
         let reservation = self.reserve(request, tag, &body).await?;
         let answer = match self.attempts(request, &body, &hash).await {

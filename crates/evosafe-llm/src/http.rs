@@ -22,6 +22,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 #[derive(Debug, Clone)]
 pub struct Http {
     client: reqwest::Client,
+    /// Why nothing can be sent by HTTPS: the machine has no certificates, as in small
+    /// containers. A server on the same machine needs none.
+    plain_only: Option<String>,
 }
 
 /// A whole response.
@@ -44,18 +47,42 @@ impl Http {
             // An error says that another thread was faster.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("evosafe/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT)
-            // Replies may take minutes, in which nothing is sent.
-            .tcp_keepalive(Duration::from_secs(30))
-            .no_proxy();
-        if let Some(proxy) = proxy {
-            builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(failed)?);
+        let proxy = proxy.map(reqwest::Proxy::all).transpose().map_err(failed)?;
+        let builder = || {
+            let builder = reqwest::Client::builder()
+                .user_agent(concat!("evosafe/", env!("CARGO_PKG_VERSION")))
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .connect_timeout(CONNECT)
+                // Replies may take minutes, in which nothing is sent.
+                .tcp_keepalive(Duration::from_secs(30))
+                .no_proxy();
+            match &proxy {
+                Some(proxy) => builder.proxy(proxy.clone()),
+                None => builder,
+            }
+        };
+        match builder().build() {
+            Ok(client) => Ok(Self { client, plain_only: None }),
+            Err(error) => {
+                let client = builder().tls_certs_only([]).build().map_err(failed)?;
+                Ok(Self { client, plain_only: Some(reason(error)) })
+            }
         }
-        Ok(Self { client: builder.build().map_err(failed)? })
+    }
+
+    /// Whether this URL can be reached in principle.
+    ///
+    /// # Errors
+    /// If it needs HTTPS and the machine has no certificates to check servers with.
+    pub(crate) fn check(&self, config: &ModelConfig) -> Result<(), LlmError> {
+        match &self.plain_only {
+            Some(why) if config.base_url().starts_with("https") => {
+                let help = "install the system's CA certificates (package ca-certificates)";
+                Err(LlmError::Transport(format!("{why}; {help}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sends a request and reads the response to its end.

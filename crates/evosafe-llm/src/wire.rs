@@ -123,7 +123,11 @@ pub(crate) fn interpret(
     response: &Response,
 ) -> Result<Decoded, Fault> {
     let endpoint = config.base_url();
-    let parsed: Option<Value> = serde_json::from_str(&response.body).ok();
+    let parsed = serde_json::from_str(&response.body).ok().map(|parsed| match parsed {
+        // Google wraps its errors into a list.
+        Value::Array(mut list) if list.len() == 1 => list.remove(0),
+        other => other,
+    });
     if !(200..300).contains(&response.status) {
         return Err(fault(endpoint, response.status, response, parsed.as_ref()));
     }
@@ -136,7 +140,8 @@ pub(crate) fn interpret(
         return Err(malformed(format!("no JSON object: {}", cut(&response.body))));
     };
     // Gateways report errors of those behind them with status 200.
-    if let Some(error) = body.get("error").filter(|error| !error.is_null()) {
+    let replied = !body["choices"][0].is_null() || !body["content"].is_null();
+    if let Some(error) = body.get("error").filter(|error| !error.is_null() && !replied) {
         let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
         let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
         return Err(fault(endpoint, status, response, Some(&body)));

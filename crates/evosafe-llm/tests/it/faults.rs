@@ -138,6 +138,11 @@ async fn words_of_other_servers() {
             r#"{"type":"error","error":{"type":"rate_limit_error","message":"x","details":{"error_code":"enforced_spend_limit_reached"}}}"#,
             "quota",
         ),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"input is too long: context window exceeded"}}]"#,
+            "context_overflow",
+        ),
         (422, r#"{"detail":"temperature: not a number"}"#, "bad_request"),
         (301, "", "bad_request"),
     ] {

@@ -10,4 +10,5 @@ mod limits;
 mod properties;
 mod quirks;
 mod secrets;
+mod tls;
 mod wire;
