@@ -26,7 +26,7 @@ pub(crate) fn encode(config: &ModelConfig, request: &ChatRequest) -> Value {
     insert("messages", Value::Array(messages));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
-            json!({"name": tool.name, "description": tool.description,
+            json!({"name": calls::to_name(&tool.name), "description": tool.description,
                 "input_schema": tool.input_schema})
         });
         let mut tools: Vec<Value> = tools.collect();
@@ -40,7 +40,7 @@ pub(crate) fn encode(config: &ModelConfig, request: &ChatRequest) -> Value {
             ToolChoice::None => drop(insert("tool_choice", json!({"type": "none"}))),
             ToolChoice::Required => drop(insert("tool_choice", json!({"type": "any"}))),
             ToolChoice::Tool(name) => {
-                insert("tool_choice", json!({"type": "tool", "name": name}));
+                insert("tool_choice", json!({"type": "tool", "name": calls::to_name(name)}));
             }
         }
     }
@@ -72,8 +72,9 @@ fn mark(cache: bool, block: &mut Value) {
 fn mark_conversation(messages: &mut [Value]) {
     let users = messages.iter_mut().rev().filter(|message| message["role"] == "user").take(2);
     for message in users {
-        let last = message["content"].as_array_mut().and_then(|blocks| blocks.last_mut());
-        if let Some(block) = last {
+        let blocks = message["content"].as_array_mut().into_iter().flatten().rev();
+        // The API refuses marks on what is empty.
+        if let Some(block) = blocks.into_iter().find(|block| block["content"] != "") {
             mark(true, block);
         }
     }
@@ -103,6 +104,8 @@ fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
     match message {
         Message::User(said) => ("user", text(said).into_iter().collect()),
         Message::ToolResult { id, content, is_error } => {
+            // The API refuses an error that says nothing.
+            let content = if *is_error && content.is_empty() { "error" } else { content };
             let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
             if *is_error {
                 block["is_error"] = json!(true);

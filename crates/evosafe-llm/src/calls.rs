@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use evosafe_types::JsonMap;
 use serde_json::{Value, json};
 
-use crate::chat::{CallMistake, ChatRequest, Message, ParsedArguments, ToolCall};
+use crate::chat::{CallMistake, ChatRequest, Message, ParsedArguments, ToolCall, ToolDef};
 use crate::schema;
 
 /// A call as an API sent it.
@@ -34,12 +34,24 @@ pub(crate) fn finish(raw: Vec<RawCall>, request: &ChatRequest, cut: bool) -> Vec
             Some(id) if taken.insert(id.clone()) => id,
             _ => fresh(&mut taken, request.messages.len(), n),
         };
+        let tool = request.tools.iter().find(|tool| {
+            // A name that APIs do not take was offered as they do.
+            tool.name == call.name || to_name(&tool.name) == call.name
+        });
         let arguments = match (doubled, cut && n == last) {
             (Some(id), _) => invalid(CallMistake::DuplicateId(id), &call.arguments),
             (None, true) => invalid(CallMistake::Truncated, &call.arguments),
-            (None, false) => arguments(&call.name, call.arguments, request),
+            (None, false) => match tool {
+                Some(tool) => arguments(tool, &call.arguments),
+                None => {
+                    let known = request.tools.iter().map(|tool| tool.name.clone()).collect();
+                    let mistake = CallMistake::UnknownTool { name: call.name.clone(), known };
+                    invalid(mistake, &call.arguments)
+                }
+            },
         };
-        calls.push(ToolCall { id, name: call.name, arguments, extra: call.extra });
+        let name = tool.map_or(call.name, |tool| tool.name.clone());
+        calls.push(ToolCall { id, name, arguments, extra: call.extra });
     }
     calls
 }
@@ -68,20 +80,17 @@ fn fresh(taken: &mut BTreeSet<String>, turn: usize, position: usize) -> String {
     }
 }
 
-fn arguments(name: &str, raw: Value, request: &ChatRequest) -> ParsedArguments {
-    let Some(tool) = request.tools.iter().find(|tool| tool.name == name) else {
-        let known = request.tools.iter().map(|tool| tool.name.clone()).collect();
-        return invalid(CallMistake::UnknownTool { name: name.to_owned(), known }, &raw);
-    };
-    let object = match object(&raw) {
-        Ok(object) => object,
-        Err(mistake) => return invalid(mistake, &raw),
-    };
-    let value = Value::Object(object);
-    match (schema::check(&tool.input_schema, &value), value) {
-        (Ok(()), Value::Object(object)) => ParsedArguments::Valid(object),
-        (Ok(()), _) => ParsedArguments::Valid(JsonMap::new()),
-        (Err(problem), _) => invalid(CallMistake::Schema(problem), &raw),
+fn arguments(tool: &ToolDef, raw: &Value) -> ParsedArguments {
+    match object(raw) {
+        Err(mistake) => invalid(mistake, raw),
+        Ok(object) => {
+            let value = Value::Object(object);
+            match (schema::check(&tool.input_schema, &value), value) {
+                (Err(problem), _) => invalid(CallMistake::Schema(problem), raw),
+                (Ok(()), Value::Object(object)) => ParsedArguments::Valid(object),
+                (Ok(()), other) => invalid(CallMistake::NotAnObject(schema::kind_of(&other)), raw),
+            }
+        }
     }
 }
 
@@ -128,7 +137,6 @@ pub(crate) fn to_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::ToolDef;
 
     fn request() -> ChatRequest {
         let schema = json!({"type": "object", "required": ["to"],
@@ -215,6 +223,17 @@ mod tests {
             &calls[1].arguments,
             ParsedArguments::Invalid { mistake: CallMistake::Truncated, .. }
         ));
+    }
+
+    #[test]
+    fn a_name_that_apis_do_not_take_comes_back_as_it_is() {
+        let mut request = request();
+        request.tools[1].name = "files.list".to_owned();
+        for wire in ["files_list", "files.list"] {
+            let calls = finish(vec![raw(None, wire, json!({}))], &request, false);
+            assert_eq!(calls[0].name, "files.list");
+            assert!(calls[0].arguments.valid().is_some());
+        }
     }
 
     #[test]

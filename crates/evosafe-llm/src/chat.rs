@@ -56,7 +56,8 @@ pub enum Message {
 /// A tool on offer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDef {
-    /// Name the model calls it by.
+    /// Name the model calls it by. APIs take 64 letters, digits, `-` and `_`: other
+    /// characters are sent as `_`, and calls come back with the name as it is here.
     pub name: String,
     /// What it does.
     pub description: String,

@@ -1,6 +1,7 @@
 //! The only place that sends anything.
 
 use std::error::Error as _;
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use evosafe_types::{Api, ModelConfig};
@@ -19,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Connections, shared by all clients.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Http {
     client: reqwest::Client,
     /// Why nothing can be sent by HTTPS: the machine has no certificates, as in small
@@ -35,6 +36,13 @@ pub(crate) struct Response {
     pub body: String,
 }
 
+impl fmt::Debug for Http {
+    /// Not the client: it shows its proxy, which may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http").field("plain_only", &self.plain_only).finish_non_exhaustive()
+    }
+}
+
 impl Http {
     /// Makes a client that follows no redirect (it would carry the key elsewhere), retries
     /// nothing by itself and reads no environment: a proxy is used only if given here.
@@ -47,7 +55,9 @@ impl Http {
             // An error says that another thread was faster.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        let proxy = proxy.map(reqwest::Proxy::all).transpose().map_err(failed)?;
+        // Not what the library says: it shows the URL, which may hold a password.
+        let no_url = |_| LlmError::Transport("the proxy is no URL such as http://host:port".into());
+        let proxy = proxy.map(reqwest::Proxy::all).transpose().map_err(no_url)?;
         let builder = || {
             let builder = reqwest::Client::builder()
                 .user_agent(concat!("evosafe/", env!("CARGO_PKG_VERSION")))
@@ -181,6 +191,14 @@ mod tests {
             headers.insert(*name, HeaderValue::from_str(value).expect("a header"));
         }
         retry_after(&headers)
+    }
+
+    #[test]
+    fn a_proxy_is_not_shown() {
+        let http = Http::new(Some("http://me:hunter2@proxy.example:3128")).expect("a client");
+        assert!(!format!("{http:?}").contains("hunter2"));
+        let error = Http::new(Some("me:hunter2@")).expect_err("no URL");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) fn encode(config: &ModelConfig, request: &ChatRequest) -> Value {
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "function": {
-                "name": tool.name,
+                "name": calls::to_name(&tool.name),
                 "description": tool.description,
                 "parameters": tool.input_schema,
             }})
@@ -36,7 +36,7 @@ pub(crate) fn encode(config: &ModelConfig, request: &ChatRequest) -> Value {
             ToolChoice::Tool(name) => insert(
                 &mut body,
                 "tool_choice",
-                json!({"type": "function", "function": {"name": name}}),
+                json!({"type": "function", "function": {"name": calls::to_name(name)}}),
             ),
         }
     }

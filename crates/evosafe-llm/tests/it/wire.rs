@@ -45,6 +45,8 @@ fn rich() -> ChatRequest {
             result("call_2", "Error: the arguments are not valid JSON: EOF", true),
             turn("", vec![call("call_3", "Bob")]),
             result("call_3", "", false),
+            result("call_4", "", true),
+            result("call_5", "", false),
         ],
         tools: vec![pay()],
         ..ChatRequest::default()
