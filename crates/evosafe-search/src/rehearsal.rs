@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use evosafe_env::Environment;
 use evosafe_sandbox::{Classifier, Harness, Sandbox};
-use evosafe_types::{Evidence, Score};
+use evosafe_types::{Bundle, Evidence, Score};
 use tokio::task::JoinSet;
 
 use crate::criticizer::probe::{self, Point, Session};
 use crate::criticizer::{suites_of, tools_of};
-use crate::designer::Proposal;
+use crate::designer::{Palette, Proposal};
 
 /// Most attack sessions, those that succeeded undefended.
 const MOST_ATTACKS: usize = 32;
@@ -90,6 +90,23 @@ impl Rehearsal {
         Some(draft)
     }
 
+    /// What harnesses of one mechanism each do in the sessions. One that does not build does nothing.
+    pub(crate) async fn palette(
+        &self,
+        singles: Vec<(String, Bundle)>,
+        sandbox: &Sandbox,
+    ) -> Palette {
+        let mut palette = Palette::default();
+        for (name, bundle) in singles {
+            let Ok(harness) = sandbox.prepare(&bundle) else { continue };
+            let stops = self.play(&harness).await;
+            let hit: Vec<bool> = stops.iter().map(|stops| !stops.is_empty()).collect();
+            let (attacks, goals) = hit.split_at(self.attacks.len());
+            palette.steps_in.insert(name, (attacks.to_vec(), goals.to_vec()));
+        }
+        palette
+    }
+
     /// Predicted gain over H0 in points of score: the part of H0's ASR that the harness
     /// steps into, less the part of its utility.
     fn gain(&self, stops: &[Stops], h0: &Score) -> f64 {
@@ -130,7 +147,7 @@ fn share(sessions: &[Stops]) -> f64 {
 #[cfg(test)]
 mod tests {
     use evosafe_sandbox::SandboxOptions;
-    use evosafe_types::{ABI_VERSION, Bundle, HarnessLimits, Language, Manifest, Origin, Rate};
+    use evosafe_types::{ABI_VERSION, HarnessLimits, Language, Manifest, Origin, Rate};
 
     use super::*;
     use crate::criticizer::samples;

@@ -253,6 +253,8 @@ impl Search {
             self.config.victim.is_replay(),
             self.config.plan.limits.clone(),
         );
+        let singles = designer.singles()?;
+        designer.study(self.rehearsal.palette(singles, &self.cascade.sandbox).await);
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
         let (mut slot, mut idle) = (0, 0);
         loop {

@@ -12,7 +12,7 @@ use crate::SearchError;
 use crate::mining;
 
 /// Mechanisms a harness may be composed of.
-const MAX_MECHANISMS: usize = 8;
+const MAX_MECHANISMS: usize = 12;
 /// Weight of the mining operator beside the others: a temptation, not a habit.
 const MINE_WEIGHT: f64 = 0.25;
 
@@ -104,7 +104,9 @@ impl Designer {
         let when = |possible: bool, weight: f64| if possible { weight } else { 0.0 };
         let mates = archive.members.iter().filter(|m| m.searched && m.id != parent.id);
         let can_cross = mates.filter(|m| !m.bundle.manifest.mechanisms.is_empty()).count() > 0;
+        let known = !self.palette.steps_in.is_empty();
         vec![
+            (Operator::Assemble, when(known && size < MAX_MECHANISMS, 1.5 * more)),
             (Operator::Add, when(size < MAX_MECHANISMS, more)),
             (Operator::Drop, when(size > 1, less)),
             (Operator::Tune, when(size > 0, f64::midpoint(more, less))),
@@ -124,6 +126,17 @@ impl Designer {
     ) -> Option<(Vec<MechanismUse>, Vec<String>, Option<CandidateId>, String)> {
         let mut genome = parent.bundle.manifest.mechanisms.clone();
         match operator {
+            Operator::Assemble => {
+                if rng.random_bool(0.5) {
+                    genome.clear();
+                }
+                let deep = rng.random_bool(0.5);
+                let palette = &self.palette;
+                let most = MAX_MECHANISMS;
+                let added = palette.assemble(&mut genome, archive.reference, most, deep, rng);
+                let what = added.join(", ");
+                (!added.is_empty()).then_some((genome, added, None, what))
+            }
             Operator::Add => {
                 let name = self.pick_new(&genome, parent, rng)?;
                 let used = params::fresh(self.library.get(&name)?, rng);
@@ -276,13 +289,16 @@ fn hypothesis(operator: Operator, parent: &Member) -> String {
         f.benign_lost,
         f.goals_lost_under_attack,
         match operator {
+            Operator::Assemble => "A set of checks chosen for what they do alone",
             Operator::Add | Operator::Cross | Operator::Mine => "Adding a check",
             Operator::Drop => "Removing a check",
             Operator::Tune => "Another threshold",
             Operator::Replace => "Another check in its place",
         },
         match operator {
-            Operator::Add | Operator::Cross | Operator::Mine => "close what is left open",
+            Operator::Assemble | Operator::Add | Operator::Cross | Operator::Mine => {
+                "close what is left open"
+            }
             Operator::Drop => "give back lost work without opening attacks",
             Operator::Tune | Operator::Replace => "move the trade-off between the two",
         }

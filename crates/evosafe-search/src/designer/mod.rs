@@ -1,6 +1,7 @@
 //! The offline Designer: evolutionary edits over mechanisms, steered by what paid
 //! off and by where the parent fails (design section 6).
 
+mod assemble;
 mod bandit;
 mod edit;
 mod front;
@@ -9,7 +10,9 @@ mod params;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evosafe_spec::Mechanism;
-use evosafe_types::{Bundle, CandidateId, ContentHash, Evidence, HarnessLimits, Score};
+use evosafe_types::{
+    Bundle, CandidateId, ContentHash, Evidence, HarnessLimits, MechanismUse, Score,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -17,6 +20,7 @@ use crate::analyzer::Failures;
 use crate::criticizer::{self, Verdict};
 use crate::rng;
 
+pub use assemble::Palette;
 pub use bandit::Bandit;
 pub use front::merit;
 
@@ -52,6 +56,8 @@ impl DesignerKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operator {
+    /// Put together what covers the attacks at the least cost, by what each mechanism does alone.
+    Assemble,
     /// Add a mechanism.
     Add,
     /// Remove a mechanism.
@@ -68,13 +74,14 @@ pub enum Operator {
 
 impl Operator {
     /// All operators, in canonical order.
-    pub const ALL: [Self; 6] =
-        [Self::Add, Self::Drop, Self::Tune, Self::Replace, Self::Cross, Self::Mine];
+    pub const ALL: [Self; 7] =
+        [Self::Assemble, Self::Add, Self::Drop, Self::Tune, Self::Replace, Self::Cross, Self::Mine];
 
     /// Lowercase name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Assemble => "assemble",
             Self::Add => "add",
             Self::Drop => "drop",
             Self::Tune => "tune",
@@ -128,6 +135,7 @@ pub struct Designer {
     library: BTreeMap<String, Mechanism>,
     usable: Vec<String>,
     bandit: Bandit,
+    palette: Palette,
     limits: HarnessLimits,
 }
 
@@ -163,7 +171,43 @@ impl Designer {
             .map(|m| m.name.clone())
             .collect();
         let library = library.into_iter().map(|m| (m.name.clone(), m)).collect();
-        Self { kind, seed, library, usable, bandit: Bandit::default(), limits }
+        Self {
+            kind,
+            seed,
+            library,
+            usable,
+            bandit: Bandit::default(),
+            palette: Palette::default(),
+            limits,
+        }
+    }
+
+    /// Every usable mechanism in a harness of its own; none for the random control, which does
+    /// not look at what they do.
+    ///
+    /// # Errors
+    /// If the library cannot compose.
+    pub fn singles(&self) -> Result<Vec<(String, Bundle)>, SearchError> {
+        if self.kind == DesignerKind::Random {
+            return Ok(Vec::new());
+        }
+        let single = |name: &String| {
+            let draft = edit::Draft {
+                genome: vec![MechanismUse { name: name.clone(), params: BTreeMap::new() }],
+                parents: Vec::new(),
+                operator: Operator::Assemble,
+                touched: Vec::new(),
+                edit: String::new(),
+                hypothesis: String::new(),
+            };
+            Ok((name.clone(), self.compose(draft)?.bundle))
+        };
+        self.usable.iter().map(single).collect()
+    }
+
+    /// Takes in what the mechanisms do alone.
+    pub fn study(&mut self, palette: Palette) {
+        self.palette = palette;
     }
 
     /// Learns from an evaluated proposal. Called at batch boundaries only, in
