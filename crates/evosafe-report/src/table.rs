@@ -1,4 +1,4 @@
-//! Numbers and tables as text.
+//! Numbers as text, and the layout of plain tables.
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -15,12 +15,17 @@ pub fn points(points: Option<f64>) -> String {
 }
 
 /// An interval of shares as percentages, `[a, b]`.
-#[must_use]
-pub fn interval(bounds: Option<[f64; 2]>) -> String {
+pub(crate) fn interval(bounds: Option<[f64; 2]>) -> String {
     bounds.map_or_else(
         || "-".to_owned(),
         |[low, high]| format!("[{:.1}, {:.1}]", 100.0 * low, 100.0 * high),
     )
+}
+
+/// The mean, if there is anything.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0u32), |(sum, n), x| (sum + x, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// A plain table: first column left, the others right, unless listed in `left`.

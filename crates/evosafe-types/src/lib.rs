@@ -15,6 +15,7 @@ mod hook_call;
 mod id;
 mod outcome;
 mod score;
+mod study;
 mod task;
 mod tool;
 mod transcript;
@@ -25,9 +26,9 @@ pub use bundle::{
 };
 pub use decision::{CallDecision, TextDecision};
 pub use evaluation::{
-    AgreementException, AgreementReport, ArmReport, AsrReport, AuditReport, CalibrationReport,
-    CalibrationRow, ComparisonRow, Evaluation, GridCell, GridReport, McNemarReport, RateReport,
-    SemanticStep, Spending,
+    AgreementException, AgreementReport, ArmReport, AsrReport, CategoryReport, ComparisonRow,
+    DifferenceReport, Evaluation, McNemarReport, PairedReport, PairedTest, RateReport,
+    SemanticStep,
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};
@@ -35,7 +36,11 @@ pub use gate_case::{Expected, GateCase, PriorCall};
 pub use hook_call::{ClassifyAnswer, HookAnswer, HookCall};
 pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};
 pub use outcome::{FaultKind, Outcome};
-pub use score::{Rate, Score};
+pub use score::{COVERAGE_FLOOR, Rate, Score};
+pub use study::{
+    AblationReport, AblationRun, AuditReport, BlindPass, CalibrationReport, CalibrationRow,
+    CrossCell, GridCell, GridReport, Spending,
+};
 pub use task::{Family, Side, Task};
 pub use tool::{RunContext, ToolCall, ToolResult, ToolSpec};
 pub use transcript::{

@@ -1,0 +1,51 @@
+//! GitHub's Markdown.
+
+use super::{one_line, shown};
+use crate::document::{Document, Table, Value};
+
+pub(super) fn render(document: &Document) -> String {
+    let mut out = format!("## {}\n\n", escape(&document.title));
+    for (name, value) in &document.facts {
+        out += &format!("- {name}: {}\n", escape(value));
+    }
+    for table in &document.tables {
+        out += &format!("\n### {}\n\n{}", escape(&table.title), body(table));
+    }
+    out.push('\n');
+    for note in &document.notes {
+        out += &format!("{}\n\n", escape(note));
+    }
+    for caveat in &document.caveats {
+        out += &format!("> {}\n>\n", escape(caveat));
+    }
+    out.trim_end_matches(['>', '\n']).to_owned()
+}
+
+fn body(table: &Table) -> String {
+    let words = |at: usize| table.rows.iter().any(|r| matches!(r.cells[at], Value::Text(_)));
+    let heads: Vec<String> = table.columns.iter().map(|c| escape(&c.head)).collect();
+    let rules: Vec<&str> =
+        (0..heads.len()).map(|at| if words(at) { "---" } else { "---:" }).collect();
+    let mut out = format!("| {} |\n|{}|\n", heads.join(" | "), rules.join("|"));
+    for row in &table.rows {
+        let cell = |value: &Value| {
+            let text = escape(&shown(value));
+            if row.strong && !text.is_empty() { format!("**{text}**") } else { text }
+        };
+        let cells: Vec<String> = row.cells.iter().map(cell).collect();
+        out += &format!("| {} |\n", cells.join(" | "));
+    }
+    out
+}
+
+/// What Markdown, or a table in it, would read as markup.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in one_line(text).chars() {
+        if matches!(c, '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
