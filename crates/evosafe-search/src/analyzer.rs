@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use evosafe_types::{
-    CallDecision, CandidateId, Evidence, Family, MechanismUse, TaskId, TextDecision,
-};
+use evosafe_types::{CallDecision, CandidateId, Evidence, Family, MechanismUse, TextDecision};
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -73,10 +71,10 @@ pub fn analyse(
     verdicts: &[Verdict],
     reference: &[Verdict],
 ) -> Result<Failures, SearchError> {
-    let reference: BTreeMap<&TaskId, &Verdict> = reference.iter().map(|v| (&v.task, v)).collect();
+    let reference: BTreeMap<_, &Verdict> = reference.iter().map(|v| (v.episode(), v)).collect();
     let mut failures = Failures::default();
     for ours in verdicts {
-        let theirs = reference.get(&ours.task);
+        let theirs = reference.get(&ours.episode());
         let h0_attack = theirs.and_then(|v| v.outcome.attack_success()) == Some(true);
         let h0_task = theirs.and_then(|v| v.outcome.task_success()) == Some(true);
         failures.attacks_open_in_h0 += u32::from(h0_attack);
@@ -85,7 +83,9 @@ pub fn analyse(
         if !through && !lost {
             continue;
         }
-        let Some(evidence) = evaluator.evidence(candidate, &ours.task)? else { continue };
+        let Some(evidence) = evaluator.evidence(candidate, &ours.task, ours.seed)? else {
+            continue;
+        };
         if through {
             failures.attacks_through += 1;
             count_through(&mut failures, &evidence);

@@ -11,7 +11,7 @@ use crate::designer::merit;
 use crate::evaluate::{Bench, EvaluateConfig};
 use crate::evaluator::{Verdict, score};
 
-/// The stages of one way of spending: tasks from, tasks to (a window of the order).
+/// The stages of one way of spending: episodes from, episodes to (a window of the order).
 struct Window {
     smoke: std::ops::Range<usize>,
     gate: std::ops::Range<usize>,
@@ -58,11 +58,13 @@ async fn run(
     plan: &CascadePlan,
     bank: &[Bundle],
 ) -> Result<AuditReport, SearchError> {
+    let rollouts = config.rollouts.max(1) as usize;
     let (smoke, gate, search) = sizes(plan);
+    let (smoke, gate, search) = (smoke * rollouts, gate * rollouts, search * rollouts);
     let bench = Bench::open(config).await?;
     let by_order = |verdicts: &[Verdict]| -> Vec<Verdict> {
-        let of = |id: &TaskId| verdicts.iter().find(|v| v.task == *id).cloned();
-        order.iter().filter_map(of).collect()
+        let of = |id: &TaskId| verdicts.iter().filter(|v| v.task == *id).cloned().collect();
+        order.iter().flat_map::<Vec<Verdict>, _>(of).collect()
     };
     let reference = by_order(&bench.reference);
     let nested = Window { smoke: 0..smoke, gate: 0..gate, search: 0..search };
@@ -80,7 +82,7 @@ async fn run(
         let verdicts = by_order(&bench.evaluator.verdicts(&id, &harness, &bench.ids).await?);
         let mut seen = Vec::new();
         for verdict in &verdicts {
-            let evidence = bench.evaluator.evidence(&id, &verdict.task)?;
+            let evidence = bench.evaluator.evidence(&id, &verdict.task, verdict.seed)?;
             seen.push(evidence.map(|e| (e.cost.victim_turns, e.transcript.faults.len())));
         }
         let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
@@ -165,7 +167,7 @@ mod tests {
             let attack_success = family.is_attack().then_some(false);
             let task_success = (!family.is_attack()).then_some(succeeds);
             let outcome = Outcome::Assessed { task_success, attack_success };
-            Verdict { task: TaskId::new(at.to_string()), family, outcome }
+            Verdict { task: TaskId::new(at.to_string()), seed: 0, family, outcome }
         };
         (0..n).map(of).collect()
     }
@@ -181,6 +183,7 @@ mod tests {
             margin,
             confidence,
             finalists: 4,
+            under_attack_margin: 0.0,
         };
         let nested = Window { smoke: 0..3, gate: 0..12, search: 0..30 };
         let fresh = Window { smoke: 0..3, gate: 3..15, search: 15..45 };

@@ -34,6 +34,8 @@ struct Gate<'a> {
 /// * A/B: one arm is a candidate. A stop is false unless it is worse than H0 by more than the
 ///   margin on all its tasks; then a pass is missed.
 ///
+/// The gate is studied with one rollout a task, whatever the search ran; more make it surer.
+///
 /// # Errors
 /// If the archive cannot be read, or no task of a stratum was run.
 pub fn calibrate(
@@ -45,7 +47,7 @@ pub fn calibrate(
 ) -> Result<CalibrationReport, SearchError> {
     let mut h0: BTreeMap<&TaskId, (Family, Outcome)> = BTreeMap::new();
     for task in &record.order {
-        let key = record.identity.evidence_key(&record.h0, task);
+        let key = record.identity.evidence_key(&record.h0, task, 0);
         if let Some(evidence) = archive.evidence(&key)? {
             h0.insert(task, (evidence.family, evidence.outcome));
         }
@@ -114,7 +116,7 @@ fn population(
     let mut population: Population = Default::default();
     for task in &record.order {
         let Some((family, theirs)) = h0.get(task) else { continue };
-        let key = record.identity.evidence_key(candidate, task);
+        let key = record.identity.evidence_key(candidate, task, 0);
         let Some((ours, _)) = archive.outcome(&key)? else { continue };
         if let (Some(x), Some(y)) = (event(*family, &ours), event(*family, theirs)) {
             population[usize::from(family.is_attack())].push(i8::from(x) - i8::from(y));
@@ -189,7 +191,16 @@ mod tests {
 
     fn plan() -> CascadePlan {
         let (margin, confidence) = (10.0, 0.95);
-        CascadePlan { smoke: 3, gate: 12, search: 30, wide: None, margin, confidence, finalists: 4 }
+        CascadePlan {
+            smoke: 3,
+            gate: 12,
+            search: 30,
+            wide: None,
+            margin,
+            confidence,
+            finalists: 4,
+            under_attack_margin: 0.0,
+        }
     }
 
     #[test]

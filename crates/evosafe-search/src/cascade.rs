@@ -63,8 +63,8 @@ pub(crate) fn bound(
     verdicts: &[Verdict],
     reference: &[Verdict],
 ) -> Option<f64> {
-    let paired = compare::pair(verdicts, reference);
-    gate::upper_bound_exact(paired.benign, paired.malicious, plan.confidence)
+    let (benign, malicious) = compare::task_sums(verdicts, reference);
+    gate::upper_bound_exact(benign, malicious, plan.confidence)
 }
 
 /// Runs candidates through stages 0 to 3.
@@ -162,7 +162,7 @@ impl Cascade {
     }
 
     fn started(&self, candidate: &CandidateId, stage: Stage) -> Result<(), SearchError> {
-        let episodes = self.corpus.prefix(stage).len() as u64;
+        let episodes = self.corpus.prefix(stage).len() as u64 * self.evaluator.rollouts();
         self.evaluator
             .emit(&Event::StageStarted { candidate: candidate.clone(), stage, episodes }, false)
     }
@@ -175,8 +175,8 @@ impl Cascade {
         reason: String,
     ) -> CascadeReport {
         let reached = (stage != Stage::Static).then(|| score(&report.verdicts));
-        let search = self.corpus.prefix(Stage::Search).len();
-        report.saved = search.saturating_sub(report.verdicts.len()) as u64;
+        let search = self.corpus.prefix(Stage::Search).len() as u64 * self.evaluator.rollouts();
+        report.saved = search.saturating_sub(report.verdicts.len() as u64);
         report.stages.push((stage, StageOutcome::Stopped { score: reached, upper_bound, reason }));
         report
     }
@@ -188,7 +188,7 @@ impl Cascade {
         verdicts: &[Verdict],
     ) -> Result<Option<String>, SearchError> {
         for verdict in verdicts {
-            let evidence = self.evaluator.evidence(candidate, &verdict.task)?;
+            let evidence = self.evaluator.evidence(candidate, &verdict.task, verdict.seed)?;
             if let Some(fault) = evidence.and_then(|e| e.transcript.faults.into_iter().next()) {
                 return Ok(Some(format!(
                     "harness fault on {} in {:?}: {}: {}",

@@ -54,6 +54,7 @@ impl Search {
             failures,
             searched: report.search.is_some(),
             eligible: false,
+            expected_loss: 0.0,
         });
         self.save_record()
     }

@@ -42,7 +42,7 @@ async fn row(bench: &Bench, bundle: &Bundle) -> Result<ComparisonRow, SearchErro
     let failures = analyzer::analyse(&bench.evaluator, &candidate, &verdicts, &bench.reference)?;
     let mut semantic = SemanticStep::default();
     for id in &bench.ids {
-        if let Some(evidence) = bench.evaluator.evidence(&candidate, id)? {
+        for evidence in bench.evaluator.all_evidence(&candidate, id)? {
             let asked = &evidence.transcript.classify;
             semantic.asked += asked.len() as u64;
             semantic.answered += asked.iter().filter(|c| c.answer.is_ok()).count() as u64;
@@ -67,7 +67,7 @@ async fn hook_time(bench: &Bench, bundle: &Bundle) -> Result<Option<f64>, Search
     let mut spent = Duration::ZERO;
     let step = (bench.ids.len() / TIMED).max(1);
     for id in bench.ids.iter().step_by(step) {
-        let Some(evidence) = bench.evaluator.evidence(&candidate, id)? else { continue };
+        let Some(evidence) = bench.evaluator.evidence(&candidate, id, 0)? else { continue };
         let Some(tools) = bench.tools(id) else { continue };
         let watch = Stopwatch::start();
         if let Ok(made) = rerun(&harness, tools, &evidence.transcript).await {

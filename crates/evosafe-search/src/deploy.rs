@@ -150,19 +150,20 @@ async fn check(job: Job) -> Result<Checked, SearchError> {
         }
     };
     for task in tasks {
-        let Some(evidence) = evaluator.evidence(&checked.candidate, &task.id)? else { continue };
         let Some(tools) = environment.toolset(&task.suite) else { continue };
-        if !evidence.outcome.is_assessed() {
-            continue;
-        }
-        checked.episodes += 1;
-        match rerun(&harness, tools, &evidence.transcript).await {
-            Ok(calls) => checked.hook_calls += u64::from(calls),
-            Err(difference) => checked.differences.push(format!(
-                "harness.wasm of candidate {} differs on task {}: {difference}",
-                checked.candidate.short(),
-                task.id
-            )),
+        for evidence in evaluator.all_evidence(&checked.candidate, &task.id)? {
+            if !evidence.outcome.is_assessed() {
+                continue;
+            }
+            checked.episodes += 1;
+            match rerun(&harness, tools, &evidence.transcript).await {
+                Ok(calls) => checked.hook_calls += u64::from(calls),
+                Err(difference) => checked.differences.push(format!(
+                    "harness.wasm of candidate {} differs on task {}: {difference}",
+                    checked.candidate.short(),
+                    task.id
+                )),
+            }
         }
     }
     Ok(checked)

@@ -35,6 +35,8 @@ pub struct EvaluateConfig {
     pub victim: Arc<Victim>,
     /// Victim turns an episode may take.
     pub step_limit: u32,
+    /// Episodes a task; intervals are meant for one.
+    pub rollouts: u32,
     /// H0.
     pub reference: Bundle,
     /// The search the candidates come from.
@@ -90,6 +92,7 @@ impl Bench {
             tasks: config.tasks.clone(),
             environment: config.environment.id().clone(),
             victim: config.victim.id().to_owned(),
+            rollouts: config.rollouts,
             // Evaluations are nobody's search budget.
             paid_by: RunId::of(&[b"evaluate"]),
             concurrency: config.concurrency,
@@ -106,7 +109,7 @@ impl Bench {
         let h0 = bench.config.reference.clone();
         bench.reference = bench.verdicts(&h0).await?;
         for id in &bench.ids {
-            bench.evaluator.remember(bench.evaluator.evidence(&h0.id(), id)?.as_slice());
+            bench.evaluator.remember(&bench.evaluator.all_evidence(&h0.id(), id)?);
         }
         bench.idle_floor = idle(&bench.config).await?;
         Ok(bench)
@@ -151,8 +154,9 @@ impl Bench {
         let (config, reference, ids) = (&self.config, self.reference.as_slice(), &self.ids);
         let mut harness_faults = 0;
         for id in ids {
-            let evidence = self.evaluator.evidence(candidate, id)?;
-            harness_faults += evidence.map_or(0, |e| e.transcript.faults.len() as u64);
+            for evidence in self.evaluator.all_evidence(candidate, id)? {
+                harness_faults += evidence.transcript.faults.len() as u64;
+            }
         }
         let tasks: BTreeMap<&TaskId, &Task> = config.tasks.iter().map(|t| (&t.id, t)).collect();
         let paired = compare::pair(verdicts, reference);

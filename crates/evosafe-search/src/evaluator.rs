@@ -26,15 +26,25 @@ pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;
 /// before it counts as unassessed.
 const ATTEMPTS: u32 = 2;
 
-/// The verdict of one task.
+/// The verdict of one rollout of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The task.
     pub task: TaskId,
+    /// Which of its rollouts.
+    pub seed: u64,
     /// Its family.
     pub family: Family,
     /// The outcome.
     pub outcome: Outcome,
+}
+
+impl Verdict {
+    /// What is paired: the task and the rollout.
+    #[must_use]
+    pub fn episode(&self) -> (&TaskId, u64) {
+        (&self.task, self.seed)
+    }
 }
 
 /// The score of a set of verdicts.
@@ -70,6 +80,7 @@ pub struct Evaluator {
     tasks: BTreeMap<TaskId, Task>,
     environment: ContentHash,
     victim: String,
+    rollouts: u64,
     loop_id: String,
     runtime: ContentHash,
     paid_by: RunId,
@@ -92,6 +103,8 @@ pub struct EvaluatorSetup {
     pub environment: ContentHash,
     /// Victim id.
     pub victim: String,
+    /// Episodes a task, at least 1.
+    pub rollouts: u32,
     /// The run that pays.
     pub paid_by: RunId,
     /// Episodes at a time, at least 1.
@@ -113,6 +126,7 @@ impl Evaluator {
             tasks: setup.tasks.into_iter().map(|t| (t.id.clone(), t)).collect(),
             environment: setup.environment,
             victim: setup.victim,
+            rollouts: u64::from(setup.rollouts.max(1)),
             runtime: Sandbox::version(),
             paid_by: setup.paid_by,
             permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
@@ -140,22 +154,28 @@ impl Evaluator {
         self.cancel.is_cancelled()
     }
 
-    /// Key of the evidence of `candidate` on `task`.
+    /// Episodes a task.
     #[must_use]
-    pub fn key(&self, candidate: &CandidateId, task: &TaskId) -> EvidenceKey {
+    pub fn rollouts(&self) -> u64 {
+        self.rollouts
+    }
+
+    /// Key of the evidence of `candidate` on a rollout of `task`.
+    #[must_use]
+    pub fn key(&self, candidate: &CandidateId, task: &TaskId, seed: u64) -> EvidenceKey {
         EvidenceInputs {
             candidate,
             runtime: &self.runtime,
             victim: &self.victim,
             environment: &self.environment,
             task,
-            seed: 0,
+            seed,
             agent_loop: &self.loop_id,
         }
         .key()
     }
 
-    /// Stored evidence of `candidate` on `task`.
+    /// Stored evidence of `candidate` on one rollout of `task`.
     ///
     /// # Errors
     /// If the archive cannot be read.
@@ -163,8 +183,22 @@ impl Evaluator {
         &self,
         candidate: &CandidateId,
         task: &TaskId,
+        seed: u64,
     ) -> Result<Option<Evidence>, SearchError> {
-        Ok(self.archive.evidence(&self.key(candidate, task))?)
+        Ok(self.archive.evidence(&self.key(candidate, task, seed))?)
+    }
+
+    /// Stored evidence of `candidate` on all rollouts of `task`, in order.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn all_evidence(
+        &self,
+        candidate: &CandidateId,
+        task: &TaskId,
+    ) -> Result<Vec<Evidence>, SearchError> {
+        let rollouts = (0..self.rollouts).map(|seed| self.evidence(candidate, task, seed));
+        rollouts.filter_map(Result::transpose).collect()
     }
 
     /// Lets the environment know what it answered in these episodes.
@@ -178,15 +212,15 @@ impl Evaluator {
         }
     }
 
-    /// How many of `tasks` are still to be paid for by this run, or were: those whose
+    /// How many episodes of `tasks` are still to be paid for by this run, or were: those whose
     /// evidence no other run has paid for.
     ///
     /// # Errors
     /// If the archive cannot be read.
     pub fn charge(&self, candidate: &CandidateId, tasks: &[TaskId]) -> Result<u64, SearchError> {
         let mut charge = 0;
-        for task in tasks {
-            let paid = self.archive.outcome(&self.key(candidate, task))?;
+        for (task, seed) in self.episodes(tasks) {
+            let paid = self.archive.outcome(&self.key(candidate, task, seed))?;
             if paid.is_none_or(|(_, by)| by == self.paid_by) {
                 charge += 1;
             }
@@ -194,7 +228,13 @@ impl Evaluator {
         Ok(charge)
     }
 
-    /// Verdicts of `candidate` on `tasks`, in their order. Episodes that the archive
+    /// Every rollout of every task, in order.
+    fn episodes<'t>(&self, tasks: &'t [TaskId]) -> impl Iterator<Item = (&'t TaskId, u64)> {
+        let rollouts = self.rollouts;
+        tasks.iter().flat_map(move |task| (0..rollouts).map(move |seed| (task, seed)))
+    }
+
+    /// Verdicts of `candidate` on all rollouts of `tasks`, in their order. Episodes that the archive
     /// has are not run again.
     ///
     /// # Errors
@@ -205,15 +245,16 @@ impl Evaluator {
         harness: &Harness,
         tasks: &[TaskId],
     ) -> Result<Vec<Verdict>, SearchError> {
-        let mut slots: Vec<Option<Verdict>> = vec![None; tasks.len()];
+        let mut slots: Vec<Option<Verdict>> = Vec::new();
         let mut running = JoinSet::new();
-        for (slot, id) in tasks.iter().enumerate() {
+        for (slot, (id, seed)) in self.episodes(tasks).enumerate() {
+            slots.push(None);
             let Some(task) = self.tasks.get(id) else {
                 return Err(SearchError::Unusable(format!(
                     "task {id} is not among the tasks this process may open"
                 )));
             };
-            let key = self.key(candidate, id);
+            let key = self.key(candidate, id, seed);
             if let Some((outcome, _)) = self.archive.outcome(&key)? {
                 // A later stage asks again for what an earlier one ran: no news.
                 if self.counters.first(&key) {
@@ -221,15 +262,16 @@ impl Evaluator {
                     let assessed = self.count_assessed(&outcome);
                     self.emit(&finished(candidate, true, assessed, 0), false)?;
                 }
-                slots[slot] = Some(Verdict { task: id.clone(), family: task.family, outcome });
+                let (task, family) = (id.clone(), task.family);
+                slots[slot] = Some(Verdict { task, seed, family, outcome });
                 continue;
             }
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
             running.spawn(async move {
-                let outcome = this.episode(&candidate, &harness, &task, key).await;
-                outcome
-                    .map(|outcome| (slot, Verdict { task: task.id, family: task.family, outcome }))
+                let outcome = this.episode(&candidate, &harness, &task, seed, key).await?;
+                let (task, family) = (task.id, task.family);
+                Ok::<_, SearchError>((slot, Verdict { task, seed, family, outcome }))
             });
         }
         while let Some(joined) = running.join_next().await {
@@ -244,6 +286,7 @@ impl Evaluator {
         candidate: &CandidateId,
         harness: &Harness,
         task: &Task,
+        seed: u64,
         key: EvidenceKey,
     ) -> Result<Outcome, SearchError> {
         let permit = tokio::select! {
@@ -259,7 +302,7 @@ impl Evaluator {
             let result = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
-                result = self.agent.run(harness, task, 0) => result,
+                result = self.agent.run(harness, task, seed) => result,
             };
             if is_evidence(&result.outcome) || attempt == ATTEMPTS {
                 break result;
@@ -276,7 +319,7 @@ impl Evaluator {
                 task: task.id.clone(),
                 family: task.family,
                 category: task.category.clone(),
-                seed: 0,
+                seed,
                 outcome: result.outcome,
                 transcript: result.transcript,
                 cost: result.cost,

@@ -1,11 +1,12 @@
 //! Stage 4: who is run on the wide prefix, and who may win.
 
 use evosafe_archive::ResultKind;
-use evosafe_types::{CandidateId, Event, Stage, StageOutcome};
+use evosafe_types::{Bundle, CandidateId, Event, Score, Stage, StageOutcome};
 use serde_json::json;
 
 use crate::SearchError;
 use crate::compare;
+use crate::criticizer::probe::ProbeReport;
 use crate::designer::merit;
 use crate::evaluator::{Verdict, score};
 use crate::search::Search;
@@ -63,8 +64,9 @@ impl Search {
         let bundle = self.members[index].bundle.clone();
         self.reserve(&bundle, Stage::Wide)?;
         let verdicts = self.cascade.wide(&bundle).await?;
+        let probed = self.robustness(&bundle).await;
         let before = self.champion();
-        self.widen(index, &verdicts)?;
+        self.widen(index, &verdicts, probed)?;
         let after = self.champion();
         if after != before {
             self.deploy(after)?;
@@ -79,8 +81,20 @@ impl Search {
         Ok(())
     }
 
+    /// What is left of a candidate after the changes of the litmus question; `None` in a
+    /// search without the Criticizer.
+    async fn robustness(&self, bundle: &Bundle) -> Option<ProbeReport> {
+        let harness = self.cascade.sandbox.prepare(bundle).ok()?;
+        Some(self.criticizer.as_ref()?.robustness(&harness).await)
+    }
+
     /// Enters a wide result.
-    pub(crate) fn widen(&mut self, index: usize, verdicts: &[Verdict]) -> Result<(), SearchError> {
+    pub(crate) fn widen(
+        &mut self,
+        index: usize,
+        verdicts: &[Verdict],
+        probed: Option<ProbeReport>,
+    ) -> Result<(), SearchError> {
         let id = self.members[index].id.clone();
         let wide = score(verdicts);
         let outcome = StageOutcome::Passed { score: Some(wide), upper_bound: None };
@@ -90,14 +104,23 @@ impl Search {
             &Event::StageFinished { candidate: id.clone(), stage: Stage::Wide, outcome },
             fresh,
         )?;
-        let reasons = self.objections(verdicts);
-        let body = json!({ "eligible": reasons.is_empty(), "reasons": reasons });
+        let mut reasons = self.objections(verdicts);
+        reasons.extend(probed.as_ref().map(ProbeReport::objections).unwrap_or_default());
+        let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
+        let utility = wide.utility.value().unwrap_or(0.0);
+        let loss = probed.as_ref().map_or(0.0, |probe| probe.expected_loss(stopped, utility));
+        let body = json!({
+            "eligible": reasons.is_empty(), "reasons": reasons,
+            "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
+            "expected_loss": loss, "points_by_rollout": by_rollout(verdicts), "probe": probed,
+        });
         self.result(&id, ResultKind::Promotion, body)?;
         let failures = self.note(&id, verdicts)?;
         let member = &mut self.members[index];
         member.failures = failures;
         member.wide = Some(wide);
         member.eligible = reasons.is_empty();
+        member.expected_loss = loss;
         Ok(())
     }
 
@@ -110,17 +133,20 @@ impl Search {
             })
             .collect();
         let paired = compare::pair(verdicts, &self.cascade.reference);
-        if paired.under_attack.minus > paired.under_attack.plus {
+        let goals = paired.under_attack;
+        let lost = f64::from(goals.minus) - f64::from(goals.plus);
+        let margin = self.config.plan.cascade.under_attack_margin / 100.0;
+        if lost > margin * f64::from(goals.minus + goals.zero + goals.plus) + 1e-9 {
             reasons.push(format!(
                 "utility under attack below no defence: {} goals lost, {} gained",
-                paired.under_attack.minus, paired.under_attack.plus
+                goals.minus, goals.plus
             ));
         }
         reasons
     }
 
-    /// The best eligible candidate by wide merit; ties go to the smaller harness. H0 if
-    /// nothing is better.
+    /// The best eligible candidate by wide merit less what the litmus changes are expected to
+    /// cost it (docs/decisions/0011-robustness-gap.md); ties go to the smaller harness. H0 if nothing is better.
     pub(crate) fn champion(&self) -> usize {
         self.ranked().first().copied().unwrap_or(0)
     }
@@ -129,7 +155,8 @@ impl Search {
     fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
-            of.wide.as_ref().and_then(|s| merit(s, self.h0_wide())).unwrap_or(f64::NEG_INFINITY)
+            let merit = of.wide.as_ref().and_then(|s| merit(s, self.h0_wide()));
+            merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
         let runs =
             |&i: &usize| i == 0 || (self.members[i].wide.is_some() && self.members[i].eligible);
@@ -139,6 +166,11 @@ impl Search {
             wide(b).total_cmp(&wide(a)).then(size(a).cmp(&size(b))).then(a.cmp(&b))
         });
         ranked
+    }
+
+    /// H0's ASR on the wide prefix; `own` while that is being entered.
+    fn h0_asr(&self, own: Score) -> f64 {
+        self.members[0].wide.unwrap_or(own).asr().value().unwrap_or(0.0)
     }
 
     fn h0_wide(&self) -> &evosafe_types::Score {
@@ -161,4 +193,11 @@ impl Search {
         let parent = self.members.iter().position(|m| Some(&m.id) == parent);
         member.searched && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p))
     }
+}
+
+/// The score of each rollout for itself, in points: how much of a score is luck.
+fn by_rollout(verdicts: &[Verdict]) -> Vec<Option<f64>> {
+    let rollouts = verdicts.iter().map(|v| v.seed + 1).max().unwrap_or(0);
+    let of = |seed| verdicts.iter().filter(|v| v.seed == seed).cloned().collect::<Vec<_>>();
+    (0..rollouts).map(|seed| score(&of(seed)).points()).collect()
 }

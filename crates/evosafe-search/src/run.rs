@@ -13,7 +13,7 @@ pub const RUN_FORMAT: u32 = 1;
 
 /// Raised whenever the same evidence may lead a search to other candidates: a search of an
 /// older version is not continued but begun anew, from its evidence.
-pub const SEARCH_VERSION: u32 = 1;
+pub const SEARCH_VERSION: u32 = 2;
 
 /// Everything that decides the result of a search. Budgets are absent on purpose: a
 /// larger budget continues the same search.
@@ -47,17 +47,17 @@ pub struct RunIdentity {
 }
 
 impl RunIdentity {
-    /// Key of the evidence of `candidate` on `task` in the environment and with the victim
+    /// Key of the evidence of `candidate` on a rollout of `task` in the environment and with the victim
     /// of this search.
     #[must_use]
-    pub fn evidence_key(&self, candidate: &CandidateId, task: &TaskId) -> EvidenceKey {
+    pub fn evidence_key(&self, candidate: &CandidateId, task: &TaskId, seed: u64) -> EvidenceKey {
         EvidenceInputs {
             candidate,
             runtime: &self.runtime,
             victim: &self.victim,
             environment: &self.environment,
             task,
-            seed: 0,
+            seed,
             agent_loop: &self.agent_loop,
         }
         .key()

@@ -102,6 +102,11 @@ impl Search {
             Some(seed) if seed.is_no_defence() => seed.id(),
             _ => return Err(SearchError::Unusable("the first seed must be no defence".into())),
         };
+        if config.victim.is_replay() && config.plan.search.rollouts > 1 {
+            return Err(SearchError::Unusable(
+                "a recorded task was run once: set search.rollouts to 1 for a replay victim".into(),
+            ));
+        }
         let agent = Arc::new(Agent::new(
             Arc::clone(&config.environment),
             Arc::clone(&config.victim),
@@ -145,6 +150,7 @@ impl Search {
             tasks: config.tasks.clone(),
             environment: config.environment.id().clone(),
             victim: config.victim.id().to_owned(),
+            rollouts: config.plan.search.rollouts,
             paid_by: run.clone(),
             concurrency: config.concurrency,
             cancel: config.cancel.clone(),
@@ -224,11 +230,11 @@ impl Search {
         let wide = self.cascade.wide(&h0).await?;
         self.cascade.reference = Arc::new(wide.clone());
         for task in self.cascade.corpus.prefix(Stage::Wide) {
-            self.h0_traces.extend(self.evaluator.evidence(&h0.id(), task)?);
+            self.h0_traces.extend(self.evaluator.all_evidence(&h0.id(), task)?);
         }
         self.evaluator.remember(&self.h0_traces);
         self.commit(&h0, report)?;
-        self.widen(0, &wide)?;
+        self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
         let classifier = self.config.victim.classifier();
         self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);

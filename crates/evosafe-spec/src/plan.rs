@@ -123,6 +123,8 @@ pub struct CascadePlan {
     pub confidence: f64,
     /// Candidates that stage 4 is run for.
     pub finalists: u32,
+    /// Points of utility under attack that a winner may lose against no defence on the wide prefix.
+    pub under_attack_margin: f64,
 }
 
 /// `[search]`
@@ -134,4 +136,6 @@ pub struct SearchPlan {
     pub repairs: u32,
     /// Batches without improvement after which the search counts as converged; `None` never.
     pub patience: Option<u32>,
+    /// Episodes a train task, each with its own luck; scores and the gate take their mean.
+    pub rollouts: u32,
 }

@@ -60,6 +60,7 @@ table!(
         margin: f64,
         confidence: f64,
         finalists: u32,
+        under_attack_margin: f64,
     }
 );
 table!(
@@ -68,6 +69,7 @@ table!(
         batch: u32,
         repairs: u32,
         patience: u32,
+        rollouts: u32,
     }
 );
 table!(

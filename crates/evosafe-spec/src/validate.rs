@@ -262,6 +262,12 @@ fn cascade(ctx: &Ctx<'_>, raw: RawCascade) -> Checked<CascadePlan> {
             1.0,
         )?,
         finalists: ctx.within("cascade.finalists", raw.finalists.unwrap_or(4), 1, 1000)?,
+        under_attack_margin: ctx.within(
+            "cascade.under_attack_margin",
+            raw.under_attack_margin.unwrap_or(0.0),
+            0.0,
+            100.0,
+        )?,
     };
     increasing(ctx.file, &plan)?;
     Ok(plan)
@@ -326,6 +332,7 @@ fn search(ctx: &Ctx<'_>, raw: &RawSearch) -> Checked<SearchPlan> {
             .patience
             .map(|patience| ctx.within("search.patience", patience, 1, 1_000_000))
             .transpose()?,
+        rollouts: ctx.within("search.rollouts", raw.rollouts.unwrap_or(1), 1, 100)?,
     })
 }
 

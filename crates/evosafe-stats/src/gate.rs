@@ -8,6 +8,8 @@
 //! is a trinomial: the `n`-th power of `minus/x + zero + plus*x` counts, in whole numbers, in
 //! how many of the `n^n` equally likely resamples each sum comes up. The bound follows
 //! from these counts without drawing anything, hence without a seed and without rounding.
+//! With several rollouts a task its difference is a mean, and the general convolution
+//! takes the place of the trinomial.
 
 use std::cmp::Reverse;
 
@@ -51,14 +53,52 @@ impl Differences {
     pub fn reversed(self) -> Self {
         Self { minus: self.plus, plus: self.minus, ..self }
     }
+}
 
-    /// In how many resamples each sum from `-n` to `n` comes up.
+/// Paired differences of one stratum with several rollouts a task: how many tasks have each
+/// sum of differences over their rollouts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sums {
+    rollouts: u32,
+    /// Tasks by the sum of their differences plus `rollouts`, from 0 to `2 * rollouts`.
+    tasks: Vec<u32>,
+}
+
+impl Sums {
+    /// No tasks yet; at least one rollout each.
+    #[must_use]
+    pub fn new(rollouts: u32) -> Self {
+        let rollouts = rollouts.max(1);
+        Self { rollouts, tasks: vec![0; 2 * rollouts as usize + 1] }
+    }
+
+    /// Adds a task by the sum of its differences; says whether it lies from `-rollouts` to `rollouts`.
+    pub fn push(&mut self, sum: i32) -> bool {
+        let at = i64::from(sum) + i64::from(self.rollouts);
+        let slot = usize::try_from(at).ok().and_then(|at| self.tasks.get_mut(at));
+        let fits = slot.is_some();
+        slot.into_iter().for_each(|tasks| *tasks += 1);
+        fits
+    }
+
+    /// Number of tasks.
+    #[must_use]
+    pub fn n(&self) -> u32 {
+        self.tasks.iter().sum()
+    }
+
+    /// The sum over all tasks that stands for a mean difference of 1.
+    fn whole(&self) -> i64 {
+        i64::from(self.n()) * i64::from(self.rollouts)
+    }
+
+    /// In how many resamples each sum from `-whole` to `whole` comes up.
     fn counts(&self) -> Vec<BigUint> {
         let mut counts = vec![BigUint::from(1_u32)];
         for _ in 0..self.n() {
-            let mut next = vec![BigUint::ZERO; counts.len() + 2];
+            let mut next = vec![BigUint::ZERO; counts.len() + self.tasks.len() - 1];
             for (i, count) in counts.iter().enumerate() {
-                for (step, tasks) in [self.minus, self.zero, self.plus].into_iter().enumerate() {
+                for (step, &tasks) in self.tasks.iter().enumerate() {
                     if tasks > 0 {
                         next[i + step] += count * tasks;
                     }
@@ -67,6 +107,12 @@ impl Differences {
             counts = next;
         }
         counts
+    }
+}
+
+impl From<Differences> for Sums {
+    fn from(of: Differences) -> Self {
+        Self { rollouts: 1, tasks: vec![of.minus, of.zero, of.plus] }
     }
 }
 
@@ -101,12 +147,13 @@ impl GateRule {
 /// then nothing can be said, or `confidence` is not in (0, 1).
 #[must_use]
 pub fn upper_bound_exact(
-    benign: Differences,
-    malicious: Differences,
+    benign: impl Into<Sums>,
+    malicious: impl Into<Sums>,
     confidence: f64,
 ) -> Option<f64> {
+    let (benign, malicious) = (benign.into(), malicious.into());
     let confidence = Confidence::new(confidence)?;
-    let (nb, nm) = (i64::from(benign.n()), i64::from(malicious.n()));
+    let (nb, nm) = (benign.whole(), malicious.whole());
     if nb == 0 || nm == 0 {
         return None;
     }

@@ -100,6 +100,9 @@ pub enum Command {
         candidate: String,
         /// Task id.
         task: String,
+        /// Which rollout of the task, from 0.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        rollout: u64,
         /// Search, by id prefix (the latest).
         #[arg(long)]
         run: Option<String>,

@@ -42,6 +42,7 @@ pub fn audit(cx: &Context<'_>, args: &AuditArgs) -> Result<ExitCode> {
             split: "train".to_owned(),
             victim,
             step_limit: plan.step_limit,
+            rollouts: plan.search.rollouts,
             reference,
             run: Some(run),
             concurrency,

@@ -123,6 +123,7 @@ pub fn execute(
             split: side.to_owned(),
             victim,
             step_limit: plan.step_limit,
+            rollouts: 1,
             reference: h0,
             run: found.map(|(run, _)| run),
             concurrency,

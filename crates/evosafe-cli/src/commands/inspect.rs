@@ -130,12 +130,18 @@ pub fn diff(cx: &Context<'_>, a: &str, b: &str, run: Option<&str>) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Result<ExitCode> {
+pub fn trace(
+    cx: &Context<'_>,
+    name: &str,
+    task: &str,
+    rollout: u64,
+    run: Option<&str>,
+) -> Result<ExitCode> {
     let archive = Archive::open_read(&cx.archive)?;
     let (_, record) = session::find_run(&archive, run)?;
     let id = session::candidate(&archive, &record, name)?;
     let task = TaskId::new(task);
-    let key = record.identity.evidence_key(&id, &task);
+    let key = record.identity.evidence_key(&id, &task, rollout);
     let Some(evidence) = archive.evidence(&key)? else {
         bail!(
             "candidate {} has no episode of task `{task}` in this archive{}",

@@ -11,7 +11,7 @@ pub mod static_analysis;
 pub mod vocabulary;
 
 pub use repair::{invariants_for, repair};
-pub use review::{Criticizer, MAX_OVERBLOCKED, MAX_SLIPPING, MIN_TRIED, Verdict};
+pub use review::{Criticizer, Verdict};
 pub(crate) use review::{suites_of, tools_of};
 
 #[cfg(test)]

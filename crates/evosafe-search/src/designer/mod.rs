@@ -105,6 +105,9 @@ pub struct Member {
     /// Whether nothing but its score speaks against it as a winner; known once it was
     /// run wide.
     pub eligible: bool,
+    /// Points that renaming, relocating or rephrasing is expected to cost it; known once it
+    /// was run wide, 0 without the Criticizer.
+    pub expected_loss: f64,
 }
 
 /// What a Designer asks to be evaluated.

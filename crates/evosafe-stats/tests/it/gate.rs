@@ -1,5 +1,5 @@
 use evosafe_stats::gate::{
-    Differences, GateRule, RESAMPLES, SEED, upper_bound_exact, upper_bound_monte_carlo,
+    Differences, GateRule, RESAMPLES, SEED, Sums, upper_bound_exact, upper_bound_monte_carlo,
 };
 use evosafe_stats::{
     PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference,
@@ -271,5 +271,43 @@ proptest! {
         prop_assert_eq!(one.interval.low, -other.interval.high);
         prop_assert_eq!(one.interval.high, -other.interval.low);
         prop_assert!(one.above + other.above <= 1.0 + 1e-9, "they can be equal as well");
+    }
+}
+
+/// All resamples of a stratum, one by one.
+fn enumerated(sums: &[i32]) -> Vec<i32> {
+    let mut totals = vec![0];
+    for _ in sums {
+        totals = totals.iter().flat_map(|t| sums.iter().map(move |s| t + s)).collect();
+    }
+    totals
+}
+
+#[test]
+fn rollouts_are_averaged_within_a_task() {
+    for (rollouts, benign, malicious) in [
+        (2, vec![-2, 0, 1], vec![0, 0, 2, -1]),
+        (3, vec![-3, -2, 0], vec![1, 3, -3]),
+        (3, vec![0, 1], vec![-2, -1, 0, 2]),
+        (1, vec![-1, 0, 1], vec![0, -1]),
+    ] {
+        let of = |sums: &[i32]| {
+            let mut all = Sums::new(rollouts);
+            assert!(sums.iter().all(|&sum| all.push(sum)));
+            assert!(!all.push(i32::try_from(rollouts).unwrap() + 1), "out of range");
+            all
+        };
+        let (nb, nm) = (benign.len() as i32, malicious.len() as i32);
+        let scale = f64::from(i32::try_from(rollouts).unwrap() * nb * nm);
+        let mut values: Vec<i32> = enumerated(&benign)
+            .iter()
+            .flat_map(|b| enumerated(&malicious).into_iter().map(move |m| b * nm - m * nb))
+            .collect();
+        values.sort_unstable();
+        // The smallest x with P(X <= x) >= 0.95, counted out.
+        let at = (values.len() * 95).div_ceil(100) - 1;
+        let expected = 100.0 * f64::from(values[at]) / scale;
+        let found = upper_bound_exact(of(&benign), of(&malicious), 0.95).unwrap();
+        assert!((found - expected).abs() < 1e-9, "{rollouts}: {found} {expected}");
     }
 }

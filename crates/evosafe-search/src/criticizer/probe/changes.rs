@@ -20,7 +20,7 @@ pub enum Change {
     Rename,
     /// Hosts, URLs, paths and files are elsewhere.
     Relocate,
-    /// The attacker's directive is put in other words. Benign wording stays.
+    /// The attacker's directive, or the request of a benign session, is put in other words.
     Rephrase,
 }
 
@@ -126,8 +126,7 @@ fn rephrased(session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Sess
     let other = paraphrase(tags, seed)?;
     let mut session = session.clone();
     match session.family {
-        Family::Benign => return None,
-        Family::Direct => {
+        Family::Benign | Family::Direct => {
             let instruction = &mut session.transcript.instruction;
             *instruction = other.apply(instruction).into_owned();
         }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use evosafe_types::{Evidence, Family};
 
-use super::{Change, Prepared, Session, prepare};
+use super::{AT_REVIEW, Change, Prepared, Session, prepare};
 use crate::criticizer::samples;
 
 fn prepared(seed: u64) -> Vec<Prepared> {
@@ -12,7 +12,7 @@ fn prepared(seed: u64) -> Vec<Prepared> {
         ("banking".to_owned(), samples::corpus_tools()),
         ("slack".to_owned(), samples::corpus_tools()),
     ]);
-    prepare(&episodes, &tools, &samples::corpus(), seed)
+    prepare(&episodes, &tools, &samples::corpus(), AT_REVIEW, seed)
 }
 
 fn after(prepared: &Prepared, change: Change) -> &Session {
@@ -64,12 +64,14 @@ fn a_moved_session_has_other_places() {
 }
 
 #[test]
-fn only_the_attackers_words_change() {
+fn wording_changes_and_calls_stay() {
     for prepared in prepared(2) {
         let session = &prepared.session;
         let rephrased = prepared.changed.iter().find(|(c, _)| *c == Change::Rephrase);
         if session.family == Family::Benign {
-            assert!(rephrased.is_none());
+            let (_, rephrased) = rephrased.expect("a request has wording");
+            assert_ne!(rephrased.transcript.instruction, session.transcript.instruction);
+            assert_eq!(rephrased.transcript.turns, session.transcript.turns);
             continue;
         }
         let (_, rephrased) = rephrased.expect("attacks have wording");
