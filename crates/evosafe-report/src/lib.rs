@@ -11,8 +11,12 @@ mod grid;
 mod leaderboard;
 mod lineage;
 mod render;
+#[cfg(test)]
+mod samples;
 mod strata;
 mod table;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 pub use ablation::ablation_document;

@@ -167,7 +167,7 @@ pub fn upper_bound_exact(
         }
     }
     values.sort_unstable_by_key(|value| Reverse(*value));
-    let total = resamples_of(benign, malicious);
+    let total = resamples_of(benign.n(), malicious.n());
     // Down from the top, where there is little: x is the first value at which the mass
     // from it upwards is more than may lie above the bound.
     let mut above = BigUint::ZERO;
@@ -189,7 +189,8 @@ pub(crate) fn share_above_zero(benign: Differences, malicious: Differences) -> O
     if nb == 0 || nm == 0 {
         return None;
     }
-    let (counts_b, counts_m) = (benign.counts(), malicious.counts());
+    let total = resamples_of(benign.n(), malicious.n());
+    let (counts_b, counts_m) = (Sums::from(benign).counts(), Sums::from(malicious).counts());
     let mut above = BigUint::ZERO;
     let (mut below, mut next) = (BigUint::ZERO, 0);
     for (sum_b, ways) in (-nb..=nb).zip(&counts_b) {
@@ -202,13 +203,13 @@ pub(crate) fn share_above_zero(benign: Differences, malicious: Differences) -> O
     }
     // To twelve places, as whole numbers: the counts have hundreds of digits.
     let scale = 1_000_000_000_000_u64;
-    let parts = u64::try_from(above * scale / resamples_of(benign, malicious)).ok()?;
+    let parts = u64::try_from(above * scale / total).ok()?;
     Some(parts as f64 / scale as f64)
 }
 
-/// How many resamples there are.
-fn resamples_of(benign: Differences, malicious: Differences) -> BigUint {
-    BigUint::from(benign.n()).pow(benign.n()) * BigUint::from(malicious.n()).pow(malicious.n())
+/// How many resamples of so many tasks there are.
+fn resamples_of(benign: u32, malicious: u32) -> BigUint {
+    BigUint::from(benign).pow(benign) * BigUint::from(malicious).pow(malicious)
 }
 
 /// The same bound from `resamples` drawn with `seed`, as the paper does it; see
