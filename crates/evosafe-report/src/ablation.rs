@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evosafe_stats::{paired_t, sign_flip};
 use evosafe_types::{AblationReport, AblationRun};
 
-use crate::document::{Document, Table, Value, column, ends};
+use crate::document::{Document, Table, Value, column, ends, optional};
 use crate::table::mean;
 
 /// The arm that all others are compared with.
@@ -79,8 +79,8 @@ fn summary(
     by_cell: bool,
 ) -> Table {
     let columns = vec![
-        column("domain", "domain"),
-        column("victim", "victim"),
+        optional("domain", "domain"),
+        optional("victim", "victim"),
         column("arm", "arm"),
         column("runs", "runs"),
         column("search_score", "search score"),
@@ -193,8 +193,8 @@ fn runs(report: &AblationReport) -> Table {
         column("keyed_rules", "token-keyed rules"),
         column("keyed_literals", "keyed literals"),
         column("tolerated", "tolerated literals"),
-        column("unassessed", "unassessed"),
-        column("verdict", "verdict"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
     ];
     let mut table = Table::new("runs", "Every search", columns).detail();
     for run in &report.runs {

@@ -2,7 +2,7 @@
 
 use evosafe_types::{ArmReport, ComparisonRow, RateReport};
 
-use crate::document::{Document, Table, Value, column, ends};
+use crate::document::{Document, Table, Value, column, ends, optional};
 use crate::strata;
 
 /// Bundles against no defence on the same tasks, no defence first.
@@ -56,8 +56,8 @@ fn bundles(rows: &[ComparisonRow]) -> Table {
         column("score", "score"),
         column("faults", "faults"),
         column("hook_us", "us a hook"),
-        column("unassessed", "unassessed"),
-        column("verdict", "verdict"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
         column("costs", "costs goals"),
     ];
     let mut table = Table::new("bundles", "Bundles against no defence", columns);

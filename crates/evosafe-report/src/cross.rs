@@ -2,7 +2,7 @@
 
 use evosafe_types::{CrossCell, GridCell, GridReport};
 
-use crate::document::{Table, Value, column};
+use crate::document::{Table, Value, column, optional};
 use crate::table::{mean, points};
 
 /// The matrix of scores, and the same with all rates, one row each.
@@ -56,8 +56,8 @@ fn long(grid: &GridReport) -> Table {
         column("asr", "ASR %"),
         column("score", "score"),
         column("no_defence", "no defence"),
-        column("unassessed", "unassessed"),
-        column("verdict", "verdict"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
     ];
     let title = "Each winner in each cell, all rates";
     let mut table = Table::new("cross_cells", title, columns).detail();

@@ -90,6 +90,8 @@ pub struct Column {
     pub head: String,
     /// How many fields it has where a field holds one number.
     pub parts: Parts,
+    /// Whether text for people goes without it while it is empty.
+    pub optional: bool,
 }
 
 /// The fields of a column.
@@ -105,7 +107,12 @@ pub enum Parts {
 
 /// A column of one field.
 pub(crate) fn column(key: impl Into<String>, head: impl Into<String>) -> Column {
-    Column { key: key.into(), head: head.into(), parts: Parts::One }
+    Column { key: key.into(), head: head.into(), parts: Parts::One, optional: false }
+}
+
+/// A column of one field that text for people goes without while it is empty.
+pub(crate) fn optional(key: &str, head: &str) -> Column {
+    Column { optional: true, ..column(key, head) }
 }
 
 /// A column of intervals.
@@ -130,8 +137,10 @@ pub struct Row {
 /// A cell. Rates are in percent and scores in points, whatever the format.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing to say, or nothing was assessed.
+    /// Nothing to say.
     Empty,
+    /// A number that is not there, because nothing was assessed.
+    Unknown,
     /// Words.
     Text(String),
     /// A count.
@@ -162,7 +171,7 @@ impl Value {
 
     /// A share in [0, 1].
     pub(crate) fn share(share: Option<f64>) -> Self {
-        share.map_or(Self::Empty, |x| Self::Percent(100.0 * x))
+        share.map_or(Self::Unknown, |x| Self::Percent(100.0 * x))
     }
 
     /// An interval of shares.
@@ -172,7 +181,7 @@ impl Value {
 
     /// Points.
     pub(crate) fn points(points: Option<f64>) -> Self {
-        points.map_or(Self::Empty, Self::Points)
+        points.map_or(Self::Unknown, Self::Points)
     }
 
     /// An interval of points.

@@ -6,7 +6,7 @@ use evosafe_stats::{
 };
 use evosafe_types::{ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, RateReport};
 
-use crate::document::{Document, Table, Value, column, ends};
+use crate::document::{Document, Table, Value, column, ends, optional};
 use crate::table::percent;
 use crate::{cross, strata};
 
@@ -169,8 +169,8 @@ fn cells(grid: &GridReport) -> Table {
         column("indirect", "indirect %"),
         column("score", "score"),
         column("best", "best"),
-        column("unassessed", "unassessed"),
-        column("verdict", "verdict"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
     ];
     let title = "Defences by cell; the best score of a cell is marked";
     let mut table = Table::new("cells", title, columns);
@@ -311,8 +311,8 @@ fn bundles(grid: &GridReport) -> Table {
         column("score", "score"),
         column("best", "best"),
         column("faults", "faults"),
-        column("unassessed", "unassessed"),
-        column("verdict", "verdict"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
         column("semantic_step_absent", "semantic step absent"),
     ];
     let mut table =

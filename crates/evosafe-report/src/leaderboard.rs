@@ -5,7 +5,7 @@ use evosafe_types::{Bundle, CandidateId, Family, RunId, Score, Stage, StageOutco
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
-use crate::document::{Document, Table, Value, column};
+use crate::document::{Document, Table, Value, column, optional};
 
 /// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,10 +152,10 @@ pub fn leaderboard_document(
         column("utility_under_attack", "under attack %"),
         column("direct", "direct %"),
         column("indirect", "indirect %"),
-        column("unassessed", "unassessed"),
+        optional("unassessed", "unassessed"),
         column("bytes", "bytes"),
         column("stage", "stage"),
-        column("verdict", "verdict"),
+        optional("verdict", "verdict"),
         column("edit", "edit"),
     ];
     let mut table = Table::new("candidates", "Candidates, best first", columns);

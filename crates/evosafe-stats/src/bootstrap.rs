@@ -43,8 +43,8 @@ pub fn paired_bootstrap_difference(
     let one_sided = f64::midpoint(1.0, confidence);
     let high = upper_bound_exact(benign, malicious, one_sided)?;
     // The lower end is the upper end seen from the other arm, so that swapping the arms
-    // mirrors the interval.
-    let low = -upper_bound_exact(benign.reversed(), malicious.reversed(), one_sided)?;
+    // mirrors the interval. Nothing has no sign.
+    let low = 0.0 - upper_bound_exact(benign.reversed(), malicious.reversed(), one_sided)?;
     Some(ScoreDifference {
         points: observed(benign, malicious)?,
         interval: PointInterval { low, high },

@@ -42,7 +42,9 @@ fn values(value: &Value, parts: Parts) -> Vec<String> {
         if x != 0.0 && x.abs() < 1e-4 { format!("{x:e}") } else { exact(x).to_string() }
     };
     match value {
-        Value::Empty => vec![String::new(); if parts == Parts::One { 1 } else { 2 }],
+        Value::Empty | Value::Unknown => {
+            vec![String::new(); if parts == Parts::One { 1 } else { 2 }]
+        }
         Value::Text(text) => vec![quoted(text)],
         Value::Count(n) => vec![n.to_string()],
         Value::Percent(x) | Value::Points(x) | Value::Number(x) | Value::P(x) => vec![number(*x)],

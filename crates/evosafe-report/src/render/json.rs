@@ -35,7 +35,7 @@ fn table(table: &Table) -> Json {
 
 fn value(value: &Value) -> Json {
     match value {
-        Value::Empty => Json::Null,
+        Value::Empty | Value::Unknown => Json::Null,
         Value::Text(text) => json!(text),
         Value::Count(n) => json!(n),
         Value::Percent(x) | Value::Points(x) | Value::Number(x) | Value::P(x) => json!(exact(*x)),

@@ -29,7 +29,12 @@ fn body(table: &Table) -> String {
     let mut out = format!("| {} |\n|{}|\n", heads.join(" | "), rules.join("|"));
     for row in &table.rows {
         let cell = |value: &Value| {
-            let text = escape(&shown(value));
+            // The bracket of an interval is no link; only words can hold markup.
+            let text = match value {
+                Value::Text(text) => escape(text),
+                Value::Mark(true) => "\\*".to_owned(),
+                other => shown(other),
+            };
             if row.strong && !text.is_empty() { format!("**{text}**") } else { text }
         };
         let cells: Vec<String> = row.cells.iter().map(cell).collect();

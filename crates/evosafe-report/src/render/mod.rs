@@ -46,6 +46,7 @@ pub fn render(document: &Document, format: Format) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::Empty | Value::Mark(false) => String::new(),
+        Value::Unknown => "-".to_owned(),
         Value::Text(text) => text.clone(),
         Value::Count(n) => n.to_string(),
         Value::Percent(x) | Value::Number(x) => tidy(format!("{x:.1}")),

@@ -1,5 +1,5 @@
 use super::{Format, render};
-use crate::document::{Document, Table, Value, column, ends, share};
+use crate::document::{Document, Table, Value, column, ends, optional, share};
 
 /// Everything that some format could trip over.
 const HOSTILE: &str = "a|b, \"c\" 50% & x_y {z} $1 #2 <t> ~^\\ [d]\n*e*";
@@ -13,7 +13,7 @@ fn sample() -> Document {
         column("score", "score"),
         column("p", "p"),
         column("best", "best"),
-        column("never", "never filled"),
+        optional("never", "never filled"),
     ];
     let mut table = Table::new("sample", "A sample", columns);
     table.push_strong(
@@ -39,7 +39,8 @@ fn sample() -> Document {
         Value::Mark(false),
         Value::Empty,
     ]);
-    let more = Table::new("more", "More", vec![column("x", "x")]).detail();
+    let mut more = Table::new("more", "More", vec![column("x", "x")]).detail();
+    more.push(vec![Value::Count(1)]);
     Document {
         title: "a title".to_owned(),
         facts: vec![("victim", "sim:x".to_owned())],
@@ -56,6 +57,8 @@ fn text_leaves_out_what_is_empty_and_what_is_detail() {
     assert!(text.contains("more tables: --table more (or all)"), "{text}");
     assert!(text.contains("[0.0, 50.0]") && text.contains("1.5e-9") && text.contains("3/7"));
     assert!(text.contains(" 0.0 "), "nothing has no sign: {text}");
+    let plain = text.lines().find(|line| line.contains("#plain")).expect("a row");
+    assert!(plain.contains(" - "), "nothing was assessed: {plain}");
     let line = text.lines().find(|line| line.contains("a|b")).expect("one line");
     assert!(line.contains("*e*"), "line breaks in words do not break rows: {text}");
 }
@@ -72,6 +75,7 @@ fn markdown_escapes_what_would_be_markup() {
     assert!(
         rows[2].contains("**a\\|b, \"c\" 50% & x\\_y {z} $1 #2 \\<t\\> ~^\\\\ \\[d\\] \\*e\\***")
     );
+    assert!(rows[2].contains("**[0.0, 50.0]**") && rows[2].contains("**\\***"), "{text}");
     assert!(rows[2].contains("**28.0**") && rows[1].starts_with("|---|---:|"), "{text}");
     assert!(text.trim_end().ends_with("> simulated profile, not the model"), "{text}");
 }

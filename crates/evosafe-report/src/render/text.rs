@@ -9,7 +9,8 @@ pub(super) fn render(document: &Document) -> String {
     for (name, value) in &document.facts {
         out += &format!("{name} {value}\n");
     }
-    let tables: Vec<&Table> = document.tables.iter().filter(|t| !t.detail).collect();
+    let shown = |table: &&Table| !table.detail && !table.rows.is_empty();
+    let tables: Vec<&Table> = document.tables.iter().filter(shown).collect();
     for table in &tables {
         out.push('\n');
         if tables.len() > 1 {
@@ -32,11 +33,11 @@ pub(super) fn render(document: &Document) -> String {
     out
 }
 
-/// Empty columns are left out: in a terminal every character counts.
+/// Optional columns are left out while they are empty: in a terminal every character counts.
 fn body(table: &Table) -> String {
     let filled = |at: &usize| {
         let empty = |v: &Value| matches!(v, Value::Empty | Value::Mark(false));
-        *at == 0 || table.rows.iter().any(|row| !empty(&row.cells[*at]))
+        !table.columns[*at].optional || table.rows.iter().any(|row| !empty(&row.cells[*at]))
     };
     let kept: Vec<usize> = (0..table.columns.len()).filter(filled).collect();
     let header: Vec<&str> = kept.iter().map(|&at| table.columns[at].head.as_str()).collect();
