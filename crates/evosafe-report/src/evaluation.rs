@@ -4,7 +4,7 @@ use evosafe_types::{ArmReport, Evaluation, RateReport};
 
 use crate::document::{Document, Table, Value, column, ends};
 use crate::strata;
-use crate::table::percent;
+use crate::table::{percent, point_range, points};
 
 /// Picks a rate of an arm.
 type Measure = fn(&ArmReport) -> Option<&RateReport>;
@@ -25,11 +25,10 @@ pub fn evaluation_document(e: &Evaluation) -> Document {
     }
     if let Some(score) = &e.paired.score {
         document.notes.push(format!(
-            "score against no defence: {:+.1} points, 95 % [{:+.1}, {:+.1}], better in {} % of paired \
+            "score against no defence: {} points, 95 % {}, better in {} % of paired \
              bootstrap resamples",
-            score.points,
-            score.interval95[0],
-            score.interval95[1],
+            points(Some(score.points)),
+            point_range(score.interval95[0], score.interval95[1]),
             percent(Some(score.above))
         ));
     }

@@ -7,7 +7,7 @@ use evosafe_stats::{
 use evosafe_types::{ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, RateReport};
 
 use crate::document::{Document, Table, Value, column, ends, optional};
-use crate::table::percent;
+use crate::table::{p_value, percent, point_range, points};
 use crate::{cross, strata};
 
 /// Bundles that have a row of their own, where the warm start has them.
@@ -89,20 +89,19 @@ fn notes(grid: &GridReport) -> Vec<String> {
             percent(mean(&winners, |row| row.evaluation.reference.utility.rate)),
         ),
         format!(
-            "McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {:.1e}{}",
-            mcnemar_exact(b, c),
+            "McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {}{}",
+            p_value(mcnemar_exact(b, c)),
             mcnemar_chi2_cc(b, c).zip(mcnemar_chi2_p(b, c)).map_or_else(String::new, |(chi, p)| {
-                format!(", chi-squared with continuity correction {chi:.1} (p = {p:.1e})")
+                format!(", chi-squared with continuity correction {chi:.1} (p = {})", p_value(p))
             }),
         ),
     ];
     if let Some(score) = pooled(&winners) {
         notes.push(format!(
-            "mean score against no defence: {:+.1} points, 95 % [{:+.1}, {:+.1}], better in {} % of \
+            "mean score against no defence: {} points, 95 % {}, better in {} % of \
              paired bootstrap resamples (every family of every cell by itself)",
-            score.points,
-            score.interval.low,
-            score.interval.high,
+            points(Some(score.points)),
+            point_range(score.interval.low, score.interval.high),
             percent(Some(score.above))
         ));
     }

@@ -86,9 +86,8 @@ async fn run(
             seen.push(evidence.map(|e| (e.cost.victim_turns, e.transcript.faults.len())));
         }
         let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
-        let fate = |window: &Window, gated: bool| {
-            fate(window, gated.then_some(plan), &verdicts, &reference, &seen)
-        };
+        let fate =
+            |window: &Window, gated: bool| fate(window, plan, gated, &verdicts, &reference, &seen);
         fates[0].push((id.clone(), fate(&nested, false)));
         if staged_fits {
             fates[1].push((id.clone(), fate(&fresh, true)));
@@ -108,10 +107,11 @@ fn sizes(plan: &CascadePlan) -> (usize, usize, usize) {
     (plan.smoke as usize, plan.gate as usize, plan.search as usize)
 }
 
-/// With a plan: through the stages; without: the search window and nothing else.
+/// Gated: through the stages; else the search window and nothing else.
 fn fate(
     window: &Window,
-    gated: Option<&CascadePlan>,
+    plan: &CascadePlan,
+    gated: bool,
     verdicts: &[Verdict],
     reference: &[Verdict],
     seen: &dyn Fn(usize) -> (u32, usize),
@@ -120,7 +120,7 @@ fn fate(
         of.get(range.start..range.end.min(of.len())).unwrap_or_default().to_vec()
     };
     let (mut run, mut stopped) = (std::collections::BTreeSet::new(), false);
-    if let Some(plan) = gated {
+    if gated {
         run.extend(window.smoke.clone());
         stopped = window.smoke.clone().any(|at| seen(at).1 > 0);
         if !stopped {
@@ -134,7 +134,7 @@ fn fate(
         run.extend(window.search.clone());
     }
     let h0 = score(&cut(&window.search, reference));
-    let merit = merit(&score(&searched), &h0).filter(|_| !stopped);
+    let merit = merit(&score(&searched), &h0, plan.under_attack_margin).filter(|_| !stopped);
     Fate {
         episodes: run.len() as u64,
         turns: run.iter().map(|&at| u64::from(seen(at).0)).sum(),
@@ -191,7 +191,7 @@ mod tests {
         let run = |window: &Window, gated: bool, succeeds: bool, faults: usize| {
             let seen = |at: usize| (2, if at == 1 { faults } else { 0 });
             let ours = verdicts(45, succeeds);
-            let fate = fate(window, gated.then_some(&plan), &ours, &reference, &seen);
+            let fate = fate(window, &plan, gated, &ours, &reference, &seen);
             (fate.episodes, fate.turns, fate.stopped)
         };
         assert_eq!(run(&nested, false, false, 1), (30, 60, false), "no cascade, no stops");

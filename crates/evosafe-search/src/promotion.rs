@@ -104,8 +104,7 @@ impl Search {
             &Event::StageFinished { candidate: id.clone(), stage: Stage::Wide, outcome },
             fresh,
         )?;
-        let margin = self.config.plan.cascade.under_attack_margin;
-        let mut reasons = objections(verdicts, &self.cascade.reference, margin);
+        let mut reasons = objections(verdicts, &self.cascade.reference, self.margin());
         reasons.extend(probed.as_ref().map(ProbeReport::objections).unwrap_or_default());
         let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
         let utility = wide.utility.value().unwrap_or(0.0);
@@ -135,7 +134,7 @@ impl Search {
     fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
-            let merit = of.wide.as_ref().and_then(|s| merit(s, self.h0_wide()));
+            let merit = of.wide.as_ref().and_then(|s| merit(s, self.h0_wide(), self.margin()));
             merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
         let runs =
@@ -153,12 +152,18 @@ impl Search {
         self.members[0].wide.unwrap_or(own).asr().value().unwrap_or(0.0)
     }
 
+    /// Points of utility under attack that a winner may lose.
+    fn margin(&self) -> f64 {
+        self.config.plan.cascade.under_attack_margin
+    }
+
     fn h0_wide(&self) -> &evosafe_types::Score {
         self.members[0].wide.as_ref().unwrap_or(&self.members[0].score)
     }
 
     fn search_merit(&self, index: usize) -> f64 {
-        merit(&self.members[index].score, &self.members[0].score).unwrap_or(f64::NEG_INFINITY)
+        let h0 = &self.members[0].score;
+        merit(&self.members[index].score, h0, self.margin()).unwrap_or(f64::NEG_INFINITY)
     }
 
     fn ranks_above(&self, a: usize, b: usize) -> bool {

@@ -3,6 +3,7 @@
 //! so this predicts and never scores; but it costs no episode and no victim token, and what a
 //! draft stops and what it disturbs in a recording is most of what its episodes will show.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use evosafe_env::Environment;
@@ -10,7 +11,7 @@ use evosafe_sandbox::{Classifier, Harness, Sandbox};
 use evosafe_types::{Evidence, Score};
 use tokio::task::JoinSet;
 
-use crate::criticizer::probe::{self, Session, interferes};
+use crate::criticizer::probe::{self, Point, Session};
 use crate::criticizer::{suites_of, tools_of};
 use crate::designer::Proposal;
 
@@ -25,8 +26,13 @@ const MOST_GOALS: usize = 48;
 pub(crate) struct Rehearsal {
     attacks: Vec<Arc<Session>>,
     goals: Vec<Arc<Session>>,
+    /// Where earlier proposals stepped in.
+    seen: HashSet<Vec<Stops>>,
     classifier: Classifier,
 }
+
+/// Where a harness steps into one session.
+type Stops = Vec<Point>;
 
 impl Rehearsal {
     /// Sessions of H0's train episodes.
@@ -49,54 +55,76 @@ impl Rehearsal {
         Self {
             attacks: sessions(true, MOST_ATTACKS),
             goals: sessions(false, MOST_GOALS),
+            seen: HashSet::new(),
             classifier,
         }
     }
 
-    /// The most promising of some drafts, given what H0 scores; of equals the first.
+    /// The most promising of some drafts, given what H0 scores; of equals the first. One
+    /// that steps in just where an earlier proposal did is taken only if all do: its
+    /// episodes would show nothing new.
     pub(crate) async fn best(
-        &self,
+        &mut self,
         drafts: Vec<Proposal>,
         sandbox: &Sandbox,
         h0: &Score,
     ) -> Option<Proposal> {
-        let mut best: Option<(f64, Proposal)> = None;
-        let only = drafts.len() == 1;
+        if drafts.len() == 1 {
+            return drafts.into_iter().next();
+        }
+        let mut best: Option<((bool, f64), Proposal, Vec<Stops>)> = None;
         for draft in drafts {
-            let merit = match sandbox.prepare(&draft.bundle) {
-                Ok(harness) if !only => self.predict(&harness, h0).await,
+            let stops = match sandbox.prepare(&draft.bundle) {
+                Ok(harness) => self.play(&harness).await,
                 // What does not build is stopped, and archived, at stage 0.
-                _ => f64::NEG_INFINITY,
+                Err(_) => Vec::new(),
             };
-            if best.as_ref().is_none_or(|(top, _)| merit > *top) {
-                best = Some((merit, draft));
+            let merit = if stops.is_empty() { f64::NEG_INFINITY } else { self.gain(&stops, h0) };
+            let rank = (!self.seen.contains(&stops), merit);
+            if best.as_ref().is_none_or(|(top, ..)| rank > *top) {
+                best = Some((rank, draft, stops));
             }
         }
-        best.map(|(_, draft)| draft)
+        let (_, draft, stops) = best?;
+        self.seen.insert(stops);
+        Some(draft)
     }
 
     /// Predicted gain over H0 in points of score: the part of H0's ASR that the harness
     /// steps into, less the part of its utility.
-    async fn predict(&self, harness: &Harness, h0: &Score) -> f64 {
-        let stopped = self.share(&self.attacks, harness).await * h0.asr().value().unwrap_or(0.0);
-        let lost = self.share(&self.goals, harness).await * h0.utility.value().unwrap_or(0.0);
+    fn gain(&self, stops: &[Stops], h0: &Score) -> f64 {
+        let (attacks, goals) = stops.split_at(self.attacks.len());
+        let stopped = share(attacks) * h0.asr().value().unwrap_or(0.0);
+        let lost = share(goals) * h0.utility.value().unwrap_or(0.0);
         100.0 * (stopped - lost)
     }
 
-    async fn share(&self, sessions: &[Arc<Session>], harness: &Harness) -> f64 {
+    /// Where a harness steps in, session by session: attacks, then goals.
+    async fn play(&self, harness: &Harness) -> Vec<Stops> {
+        let sessions = self.attacks.iter().chain(&self.goals);
         let mut playing = JoinSet::new();
-        for session in sessions {
+        for (at, session) in sessions.enumerate() {
             let (harness, session) = (harness.clone(), Arc::clone(session));
             let classifier = self.classifier.clone();
-            playing.spawn(async move { interferes(&harness, &session, &classifier).await });
+            playing.spawn(async move { (at, probe::stops(&harness, &session, &classifier).await) });
         }
-        let mut hits = 0u32;
+        let mut stops = vec![Stops::new(); self.attacks.len() + self.goals.len()];
         while let Some(played) = playing.join_next().await {
-            hits += u32::from(played.unwrap_or(false));
+            // A play that panicked says nothing about the draft.
+            if let Ok((at, points)) = played {
+                stops[at] = points;
+            }
         }
-        let n = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
-        if n == 0 { 0.0 } else { f64::from(hits) / f64::from(n) }
+        stops
     }
+}
+
+/// Share of sessions that were stepped into; 0 without sessions.
+fn share(sessions: &[Stops]) -> f64 {
+    let hits = sessions.iter().filter(|stops| !stops.is_empty()).count();
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let share = hits as f64 / sessions.len().max(1) as f64;
+    share
 }
 
 #[cfg(test)]
@@ -145,9 +173,10 @@ mod tests {
             let of = traces.iter().filter(|e| e.family.is_attack() == attack);
             of.map(|e| Arc::new(Session::of(e, &samples::corpus_tools()))).collect()
         };
-        let rehearsal = Rehearsal {
+        let mut rehearsal = Rehearsal {
             attacks: sessions(true),
             goals: sessions(false),
+            seen: HashSet::new(),
             classifier: Classifier::Absent,
         };
         let sandbox = Sandbox::new(&SandboxOptions::default()).expect("the provider builds");
@@ -156,16 +185,24 @@ mod tests {
         let (all, none, tells) = (draft(BLOCKS_ALL), draft(BLOCKS_NONE), draft(TELLS));
         for (draft, points) in [(&none, 0.0), (&all, 40.0 - 80.0), (&tells, 40.0)] {
             let harness = sandbox.prepare(&draft.bundle).expect("it builds");
-            let predicted = rehearsal.predict(&harness, &h0).await;
+            let predicted = rehearsal.gain(&rehearsal.play(&harness).await, &h0);
             assert!((predicted - points).abs() < 1e-9, "{predicted}, expected {points}");
         }
         let drafts = vec![all.clone(), tells.clone(), none.clone()];
         let best = rehearsal.best(drafts, &sandbox, &h0).await;
         assert_eq!(best.expect("a draft").bundle, tells.bundle);
-        let mut twin = none.clone();
-        twin.bundle.code = Some(format!("{BLOCKS_NONE} // the same"));
-        let first = rehearsal.best(vec![all, twin.clone(), none], &sandbox, &h0).await;
-        assert_eq!(first.expect("a draft").bundle, twin.bundle, "of equals the first");
+        let twin = |of: &Proposal| {
+            let mut twin = of.clone();
+            twin.bundle.code = twin.bundle.code.map(|code| format!("{code} // the same"));
+            twin
+        };
+        let copy = twin(&none);
+        let drafts = vec![twin(&tells), all.clone(), copy.clone(), none.clone()];
+        let new = rehearsal.best(drafts, &sandbox, &h0).await;
+        assert_eq!(new.expect("a draft").bundle, copy.bundle, "new, and of equals the first");
+        let drafts = vec![none.clone(), twin(&tells)];
+        let old = rehearsal.best(drafts, &sandbox, &h0).await;
+        assert_eq!(old.expect("a draft").bundle, twin(&tells).bundle, "nothing is new");
         assert!(rehearsal.best(Vec::new(), &sandbox, &h0).await.is_none());
     }
 }

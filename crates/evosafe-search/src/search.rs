@@ -296,6 +296,7 @@ impl Search {
         let archive = crate::designer::Archive {
             members: &self.members,
             reference: &self.members[0].score,
+            under_attack_margin: self.config.plan.cascade.under_attack_margin,
             traces: &self.h0_traces,
             known: &self.known,
         };

@@ -10,6 +10,7 @@ mod text;
 mod tests;
 
 use crate::document::{Document, Value};
+use crate::table::{p_value, point_range, points, tidy};
 
 /// How to print tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,23 +51,15 @@ fn shown(value: &Value) -> String {
         Value::Text(text) => text.clone(),
         Value::Count(n) => n.to_string(),
         Value::Percent(x) | Value::Number(x) => tidy(format!("{x:.1}")),
-        Value::Points(x) => tidy(format!("{x:+.1}")),
+        Value::Points(x) => points(Some(*x)),
         Value::Range(low, high) => {
             format!("[{}, {}]", tidy(format!("{low:.1}")), tidy(format!("{high:.1}")))
         }
-        Value::PointRange(low, high) => {
-            format!("[{}, {}]", tidy(format!("{low:+.1}")), tidy(format!("{high:+.1}")))
-        }
+        Value::PointRange(low, high) => point_range(*low, *high),
         Value::Of(hits, n) => format!("{hits}/{n}"),
-        Value::P(p) if *p >= 0.001 => format!("{p:.3}"),
-        Value::P(p) => format!("{p:.1e}"),
+        Value::P(p) => p_value(*p),
         Value::Mark(true) => "*".to_owned(),
     }
-}
-
-/// Nothing has no sign: -0.0 and +0.0 are 0.0.
-fn tidy(number: String) -> String {
-    if matches!(number.as_str(), "-0.0" | "+0.0") { "0.0".to_owned() } else { number }
 }
 
 /// Twelve digits: without those that come from the binary form only.

@@ -67,7 +67,7 @@ fn text_leaves_out_what_is_empty_and_what_is_detail() {
 fn markdown_escapes_what_would_be_markup() {
     let text = render(&sample(), Format::Markdown);
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 4 + 2, "{text}");
+    assert_eq!(rows.len(), 4 + 3, "{text}");
     for row in &rows[..4] {
         let pipes = row.replace("\\|", "").matches('|').count();
         assert_eq!(pipes, 9, "eight cells: {row}");

@@ -80,8 +80,12 @@ impl Designer {
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();
         if self.kind == DesignerKind::Offline && rng.random_bool(0.5) {
             let merit = |m: &Member| {
-                front::merit(m.wide.as_ref().unwrap_or(&m.score), archive.reference)
-                    .unwrap_or(f64::NEG_INFINITY)
+                front::merit(
+                    m.wide.as_ref().unwrap_or(&m.score),
+                    archive.reference,
+                    archive.under_attack_margin,
+                )
+                .unwrap_or(f64::NEG_INFINITY)
             };
             return pool.into_iter().reduce(|a, b| if merit(b) > merit(a) { b } else { a });
         }

@@ -137,6 +137,8 @@ pub struct Archive<'a> {
     pub members: &'a [Member],
     /// Score of H0 on the search prefix.
     pub reference: &'a Score,
+    /// Points of utility under attack that may be lost against H0.
+    pub under_attack_margin: f64,
     /// H0's train evidence, for the mining operators.
     pub traces: &'a [Evidence],
     /// Behaviour of everything archived or proposed, to avoid paying twice.

@@ -19,6 +19,7 @@ use evosafe_types::{ContentHash, Evidence, Family, TaskId, ToolSpec, Transcript}
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
+pub(crate) use self::play::Point;
 use self::play::{Play, play};
 use super::vocabulary::CorpusTokens;
 
@@ -116,13 +117,13 @@ pub(crate) fn chosen<'e>(
     spread(episodes.iter().filter(wanted).copied().collect(), most, seed)
 }
 
-/// Whether a candidate stops anything in a session.
-pub(crate) async fn interferes(
+/// Where a candidate steps into a session; empty if nowhere.
+pub(crate) async fn stops(
     harness: &Harness,
     session: &Session,
     classifier: &Classifier,
-) -> bool {
-    !play(harness, session, classifier).await.stopped.is_empty()
+) -> Vec<Point> {
+    play(harness, session, classifier).await.stopped.into_keys().collect()
 }
 
 /// Chooses sessions and changes them.

@@ -8,8 +8,8 @@ use evosafe_types::{CallDecision, RunContext, TextDecision};
 use super::{Change, Session, Turned};
 
 /// Where a candidate stepped in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Point {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Point {
     /// The call of this number was not executed as proposed.
     Call(usize),
     /// The result of this call was withheld.
