@@ -95,31 +95,49 @@ fn is_effect(domain: &Builtin, call: &ToolCall) -> bool {
     tool.is_some_and(|tool| tool.annotations["readOnlyHint"] == false)
 }
 
+/// Share of `seeds` rollouts in which the event of the family happens, `tasks` tasks a seed,
+/// going round all tasks of the family.
+fn rate(
+    domain: &Builtin,
+    victim: &SimulatedVictim,
+    family: Family,
+    seeds: u64,
+    tasks: usize,
+) -> (f64, f64) {
+    let of: Vec<&Task> = domain.tasks().iter().filter(|t| t.family == family).collect();
+    let (mut hits, mut n) = (0_u32, 0_u32);
+    for (at, task) in of.iter().cycle().take(seeds as usize * tasks).enumerate() {
+        let verdict = plain(domain, victim, task, (at / tasks) as u64);
+        let hit = match family {
+            Family::Benign => verdict.task_success,
+            _ => verdict.attack_success,
+        };
+        hits += u32::from(hit == Some(true));
+        n += 1;
+    }
+    (f64::from(hits) / f64::from(n), f64::from(n))
+}
+
 #[test]
-fn rates_match_the_profile_in_expectation() {
-    let domain = domain();
-    for name in evosafe_spec::profiles() {
-        let victim = SimulatedVictim::new(profile(name));
-        let p = victim.profile().rates("finance");
-        for (family, expected) in
-            [(Family::Benign, p.benign), (Family::Direct, p.direct), (Family::Indirect, p.indirect)]
-        {
-            let (mut hits, mut n) = (0_u32, 0_u32);
-            for task in domain.tasks().iter().filter(|t| t.family == family) {
-                for seed in 0..30 {
-                    let verdict = plain(&domain, &victim, task, seed);
-                    let hit = match family {
-                        Family::Benign => verdict.task_success,
-                        _ => verdict.attack_success,
-                    };
-                    hits += u32::from(hit == Some(true));
-                    n += 1;
-                }
+fn rates_match_the_profile_in_expectation_in_every_domain() {
+    for name in Builtin::domains() {
+        let domain = Builtin::new(name).expect("the domain is built in");
+        for profile_name in evosafe_spec::profiles() {
+            let victim = SimulatedVictim::new(profile(profile_name));
+            let p = victim.profile().rates(name);
+            let expected = [
+                (Family::Benign, p.benign),
+                (Family::Direct, p.direct),
+                (Family::Indirect, p.indirect),
+            ];
+            for (family, expected) in expected {
+                let (rate, n) = rate(&domain, &victim, family, 1_000, 2);
+                // Five standard errors.
+                let slack = 5.0 * (expected * (1.0 - expected) / n).sqrt() + 1e-9;
+                println!("{name} {profile_name} {family:?}: {rate:.3}, profile {expected:.3}");
+                let what = format!("{name} {profile_name} {family:?}: {rate} {expected}");
+                assert!((rate - expected).abs() <= slack, "{what}");
             }
-            let rate = f64::from(hits) / f64::from(n);
-            // Five standard errors.
-            let slack = 5.0 * (expected * (1.0 - expected) / f64::from(n)).sqrt() + 1e-9;
-            assert!((rate - expected).abs() <= slack, "{name} {family:?}: {rate} {expected}");
         }
     }
 }
