@@ -53,6 +53,8 @@ fn every_ablation_is_a_search_of_its_own() {
         assert_eq!(found["candidates"], 3, "{flag}: {found}");
         runs.push(found["run"].clone());
         if flag == "--no-cascade" {
+            let board = work.run(&["leaderboard"]).stdout;
+            assert!(board.contains("left out cascade"), "{board}");
             // Each of the candidates has its search score on the whole train side.
             let rows = work.run(&["leaderboard", "--json"]).json();
             for row in rows["rows"].as_array().expect("rows") {
@@ -130,7 +132,9 @@ fn a_result_below_the_coverage_floor_is_indecisive_everywhere() {
     let text = work.run(&search);
     assert_eq!(text.code, Some(1), "{}", text.stderr);
     assert!(text.stdout.contains("INDECISIVE"), "{}", text.stdout);
-    let found = work.run(&[&search[..], &["--json"]].concat()).json();
+    let found = work.run(&[&search[..], &["--json"]].concat());
+    assert_eq!(found.code, Some(1), "the document is printed, and the answer is no");
+    let found: Value = serde_json::from_str(&found.stdout).expect("one JSON document");
     assert_eq!(found["indecisive"], true);
     let board = work.run(&["leaderboard", "--json"]).json();
     let rows = board["rows"].as_array().expect("rows");

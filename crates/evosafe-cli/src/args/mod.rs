@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use common::{AblationArgs, FormatArg, OutputArgs};
+pub use common::{AblationArgs, OutputArgs};
 pub use study::{
     AblateArgs, Arm, AuditArgs, CalibrateArgs, CascadeCommand, CellArgs, CompareArgs, GateCommand,
     GridArgs,

@@ -35,7 +35,26 @@ fn tables(rows: &[Row], record: &RunRecord) -> Document {
         None
     };
     let caveats = caveat.into_iter().collect();
-    evosafe_report::leaderboard_document(rows, record.best.as_ref(), caveats)
+    let identity = &record.identity;
+    let left_out: Vec<&str> = [
+        (!identity.criticizer, "Criticizer"),
+        (!identity.warm_start, "warm start"),
+        (identity.bare_spec, "specification (bare)"),
+        (identity.no_cascade, "cascade"),
+    ]
+    .into_iter()
+    .filter_map(|(out, name)| out.then_some(name))
+    .collect();
+    let mut facts = vec![
+        ("specification", record.name.clone()),
+        ("victim", identity.victim.clone()),
+        ("seed", identity.seed.to_string()),
+    ];
+    if !left_out.is_empty() {
+        facts.push(("left out", left_out.join(", ")));
+    }
+    let document = evosafe_report::leaderboard_document(rows, record.best.as_ref(), caveats);
+    Document { facts, ..document }
 }
 
 pub fn lineage(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
