@@ -11,7 +11,7 @@ const SEARCH: &[&str] = &["search", "finance", "--candidates", "3", "--json"];
 #[test]
 fn tables_come_in_five_formats_and_the_caveat_in_each() {
     let work = Workspace::new();
-    work.run(SEARCH).json();
+    assert_eq!(work.run(SEARCH).code, Some(0));
     let id = work.run(&["leaderboard", "--json"]).json()["rows"][0]["candidate"].to_string();
     let id = id.trim_matches('"');
     for command in [&["evaluate", id, "--split", "train"][..], &["leaderboard"]] {
