@@ -1,6 +1,6 @@
 //! LaTeX: a floating table each, with the rules of `booktabs`.
 
-use super::{one_line, shown};
+use super::{kept, one_line, shown, words};
 use crate::document::{Document, Table, Value};
 
 pub(super) fn render(document: &Document) -> String {
@@ -23,15 +23,14 @@ pub(super) fn render(document: &Document) -> String {
 }
 
 fn body(table: &Table, caveats: &[String]) -> String {
-    let words = |at: usize| table.rows.iter().any(|r| matches!(r.cells[at], Value::Text(_)));
-    let layout: String =
-        (0..table.columns.len()).map(|at| if words(at) { 'l' } else { 'r' }).collect();
+    let kept = kept(table);
+    let layout: String = kept.iter().map(|&at| if words(table, at) { 'l' } else { 'r' }).collect();
     // A comment does not survive typesetting; what must be said stands in the caption too.
     let mut caption = escape(&table.title);
     for caveat in caveats {
         caption += &format!(" ({})", escape(caveat));
     }
-    let heads: Vec<String> = table.columns.iter().map(|c| escape(&c.head)).collect();
+    let heads: Vec<String> = kept.iter().map(|&at| escape(&table.columns[at].head)).collect();
     let mut out = format!(
         "\\begin{{table}}[ht]\n\\centering\n\\caption{{{caption}}}\n\\label{{tab:{}}}\n\
          \\begin{{tabular}}{{{layout}}}\n\\toprule\n{} \\\\\n\\midrule\n",
@@ -43,7 +42,7 @@ fn body(table: &Table, caveats: &[String]) -> String {
             let text = typeset(value);
             if row.strong && !text.is_empty() { format!("\\textbf{{{text}}}") } else { text }
         };
-        let cells: Vec<String> = row.cells.iter().map(cell).collect();
+        let cells: Vec<String> = kept.iter().map(|&at| cell(&row.cells[at])).collect();
         // A row that begins with a bracket would be read as an argument of the row before.
         let guard = if cells[0].starts_with('[') { "{}" } else { "" };
         out += &format!("{guard}{} \\\\\n", cells.join(" & "));

@@ -1,6 +1,6 @@
 //! GitHub's Markdown.
 
-use super::{one_line, shown};
+use super::{kept, one_line, shown, words};
 use crate::document::{Document, Table, Value};
 
 pub(super) fn render(document: &Document) -> String {
@@ -22,10 +22,10 @@ pub(super) fn render(document: &Document) -> String {
 }
 
 fn body(table: &Table) -> String {
-    let words = |at: usize| table.rows.iter().any(|r| matches!(r.cells[at], Value::Text(_)));
-    let heads: Vec<String> = table.columns.iter().map(|c| escape(&c.head)).collect();
-    let rules: Vec<&str> =
-        (0..heads.len()).map(|at| if words(at) { "---" } else { "---:" }).collect();
+    let kept = kept(table);
+    let heads: Vec<String> = kept.iter().map(|&at| escape(&table.columns[at].head)).collect();
+    let rule = |at: &usize| if words(table, *at) { "---" } else { "---:" };
+    let rules: Vec<&str> = kept.iter().map(rule).collect();
     let mut out = format!("| {} |\n|{}|\n", heads.join(" | "), rules.join("|"));
     for row in &table.rows {
         let cell = |value: &Value| {
@@ -37,7 +37,7 @@ fn body(table: &Table) -> String {
             };
             if row.strong && !text.is_empty() { format!("**{text}**") } else { text }
         };
-        let cells: Vec<String> = row.cells.iter().map(cell).collect();
+        let cells: Vec<String> = kept.iter().map(|&at| cell(&row.cells[at])).collect();
         out += &format!("| {} |\n", cells.join(" | "));
     }
     out

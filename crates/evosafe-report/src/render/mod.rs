@@ -9,7 +9,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use crate::document::{Document, Value};
+use crate::document::{Document, Table, Value};
 use crate::table::{p_value, point_range, points, tidy};
 
 /// How to print tables.
@@ -41,6 +41,20 @@ pub fn render(document: &Document, format: Format) -> String {
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
+}
+
+/// The columns that people are shown, by place: optional ones only where they are filled.
+fn kept(table: &Table) -> Vec<usize> {
+    let filled = |at: &usize| {
+        let empty = |v: &Value| matches!(v, Value::Empty | Value::Mark(false));
+        !table.columns[*at].optional || table.rows.iter().any(|row| !empty(&row.cells[*at]))
+    };
+    (0..table.columns.len()).filter(filled).collect()
+}
+
+/// Whether a column holds words, and stands left.
+fn words(table: &Table, at: usize) -> bool {
+    table.rows.iter().any(|row| matches!(row.cells[at], Value::Text(_)))
 }
 
 /// A value for people, without any markup.

@@ -1,6 +1,6 @@
 //! For people, in a terminal.
 
-use super::shown;
+use super::{kept, shown, words};
 use crate::document::{Document, Table, Value};
 use crate::table::plain;
 
@@ -33,19 +33,10 @@ pub(super) fn render(document: &Document) -> String {
     out
 }
 
-/// Optional columns are left out while they are empty: in a terminal every character counts.
 fn body(table: &Table) -> String {
-    let filled = |at: &usize| {
-        let empty = |v: &Value| matches!(v, Value::Empty | Value::Mark(false));
-        !table.columns[*at].optional || table.rows.iter().any(|row| !empty(&row.cells[*at]))
-    };
-    let kept: Vec<usize> = (0..table.columns.len()).filter(filled).collect();
+    let kept = kept(table);
     let header: Vec<&str> = kept.iter().map(|&at| table.columns[at].head.as_str()).collect();
-    let words = |at: &usize| {
-        let mut values = table.rows.iter().map(|row| &row.cells[*at]);
-        values.any(|v| matches!(v, Value::Text(_)))
-    };
-    let left: Vec<usize> = (0..kept.len()).filter(|&i| words(&kept[i])).collect();
+    let left: Vec<usize> = (0..kept.len()).filter(|&i| words(table, kept[i])).collect();
     let cell = |value: &Value| super::one_line(&shown(value));
     let rows = table.rows.iter().map(|row| kept.iter().map(|&at| cell(&row.cells[at])).collect());
     plain(&header, &left, rows.collect())
