@@ -48,10 +48,10 @@ function mechanism(params, session) {
     const holders = leaves.filter((l) => l !== to && !/\s/.test(l.text.trim())).map((l) => point(l.text));
     return { kind: carrier ? 'move' : 'deliver', to: point(to.text), holders };
   };
-  /** Why a line may not move to this card; undefined if a text that the request points at gives it for this line. */
   const said = (v) => session.userSaid(v) || (/^\d{7,}$/.test(v) && digits(session.requestNorm).includes(v));
   /** Whether a read goes by ids that the request names, or that records so reached hold. */
   const reached = (o) => { const codes = argumentLeaves(o.call.arguments || {}).filter((l) => /[\d@]/.test(l.text)).map((l) => point(l.text)); return codes.length > 0 && codes.every((c) => said(c) || reachable.has(c)); };
+  /** Why a line may not move to this card; undefined if a text that the request points at gives it for this line. */
   const carrierFault = (move) => {
     if (!move.holders.every((h) => said(h) || reachable.has(h))) return 'The user did not name the line';
     if (params.carrier === 'request' && digits(session.requestNorm).includes(digits(move.to))) return undefined;

@@ -60,9 +60,11 @@ function mechanism(params, session) {
       const value = effect.outside || effect.classes.has('pay') ? undefined : rest.find((l) => isPoint(l.text) && !/(?:^|_)(?:id|number|no)$/i.test(l.key));
       return value === undefined ? undefined : { change: point(value.text), of: rest.filter((l) => l !== value).map((l) => id(l.text)) };
     }
-    const to = rest.filter((l) => isPoint(l.text)).map((l) => point(l.text));
-    for (const l of rest) if (isPoint(l.text)) content.push({ norm: normalizeText(l.text), flat: squeeze(l.text) });
-    const places = rest.filter((l) => !isPoint(l.text)).map((l) => ({ key: l.key, id: id(l.text) }));
+    // An id of many digits is no telephone number.
+    const reaches = (l) => isPoint(l.text) && !/(?:^|_)(?:ids?|number|no|ref)$/i.test(l.key);
+    const to = rest.filter(reaches).map((l) => point(l.text));
+    for (const l of rest) if (reaches(l)) content.push({ norm: normalizeText(l.text), flat: squeeze(l.text) });
+    const places = rest.filter((l) => !reaches(l)).map((l) => ({ key: l.key, id: id(l.text) }));
     const open = effect.outside || ['send', 'share'].some((c) => effect.classes.has(c));
     return { content, to, places, open };
   };

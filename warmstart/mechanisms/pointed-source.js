@@ -28,7 +28,8 @@ min = 0
 max = 6
 */
 // Ground: the request; records of the house reached from it (a record reached by an id out of foreign text is not); ids in
-// the head of a foreign text that was reached so. Other values from nowhere are left to others.
+// the head of a foreign text that was reached so. Other values from nowhere are left to others. A request
+// that hands over the whole task ("do what it says") needs `delegated-source` beside this.
 function mechanism(params, session) {
   const CONTENT = /(?:^|_)(?:text|body|message|messages|content|subject|title|comment|note|notes|description|reason|memo|remark|summary|details?)$/i;
   const MONEY = /(?:[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)) ?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*\.\d{2}\b|\b\d[\d,]*(?:\.\d+)? ?(?:[€£$]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?)\b)/g;

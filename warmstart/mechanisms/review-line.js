@@ -35,7 +35,7 @@ function mechanism(params, session) {
     if (!(line > 0) || sum === undefined) return undefined;
     const amount = typeof sum.raw === 'number' ? sum.raw : extractAmounts(sum.text)[0] ?? NaN;
     const targets = leaves.filter((l) => l !== sum && l.text.length <= 60 && !/\s/.test(l.text.trim()) && (/\d/.test(l.text) || /@/.test(l.text))).map((l) => normalizeText(l.text));
-    return targets.length === 0 ? undefined : { targets, amount, line, id: call.id };
+    return targets.length === 0 ? undefined : { targets, amount, line };
   };
   const reach = (targets) => new Set(targets.flatMap((t) => [t, ...(ownerOf.get(t) || [])]));
   return {

@@ -98,6 +98,8 @@ test("'owner-reader' lets data go to its owner and the contacts on record only",
   assert.equal(check(['put_online', { title: 'Reach', text: 'Call +44 (7700) 900 123' }]), 'block');
   assert.equal(check(['answer_case', { case_id: 'k9', text: 'You live at 4 Fen Row' }]), 'allow');
   assert.equal(check(['answer_case', { case_id: 'k5', text: 'She lives at 4 Fen Row' }]), 'block');
+  const numbered = ['open_case', { case_id: '90012345' }, '{"case_id":"90012345","member_id":"m7","messages":["Hello"]}'];
+  assert.equal(check(numbered, ['answer_case', { case_id: '90012345', text: 'You live at 4 Fen Row' }]), 'allow');
   assert.equal(check(['open_case', { case_id: 'k5' }, '{"case_id":"k5","member_id":"m7","messages":["Hello"]}'], ['answer_case', { case_id: 'k5', text: 'You live at 4 Fen Row' }]), 'allow');
   assert.equal(check(['raise_case', { member_id: 'm8', subject: 'Info', text: 'ann@quill.example' }]), 'block');
   assert.equal(check(['raise_case', { member_id: 'm7', subject: 'Info', text: 'ann@quill.example' }]), 'allow');

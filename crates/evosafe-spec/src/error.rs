@@ -116,6 +116,22 @@ pub enum ProfileError {
     Format(#[from] FormatError),
 }
 
+/// A price file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not what the format asks for.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
+
 /// A domain specification that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {

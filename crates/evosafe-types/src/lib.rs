@@ -13,7 +13,9 @@ mod evidence;
 mod gate_case;
 mod hook_call;
 mod id;
+mod model;
 mod outcome;
+mod price;
 mod score;
 mod study;
 mod task;
@@ -35,7 +37,9 @@ pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};
 pub use gate_case::{Expected, GateCase, PriorCall};
 pub use hook_call::{ClassifyAnswer, HookAnswer, HookCall};
 pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};
+pub use model::{Api, CallLimits, ModelConfig, ModelConfigError};
 pub use outcome::{FaultKind, Outcome};
+pub use price::{Price, PriceBook, Rates, Usage, Usd};
 pub use score::{COVERAGE_FLOOR, Rate, Score};
 pub use study::{
     AblationReport, AblationRun, AuditReport, BlindPass, CalibrationReport, CalibrationRow,
