@@ -53,7 +53,6 @@ pub struct RunIdentity {
 }
 
 /// Fields that were added later are absent where they say nothing, so that ids stay.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }

@@ -4,7 +4,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Confidence, Differences, resample, share_above_zero, upper_bound_exact};
+use crate::gate::{
+    Confidence, Differences, RESAMPLES, SEED, resample, share_above_zero, upper_bound_exact,
+};
+
+/// Tasks of a stratum up to which intervals are exact: a quarter of a second. The counts that
+/// are convolved grow with the cube of it.
+pub const MOST_EXACT: u32 = 300;
 
 /// An interval of points; a score difference lies in [-200, 200].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,7 +33,8 @@ pub struct ScoreDifference {
 }
 
 /// The percentile interval of the score difference, candidate less reference, of the stratified
-/// paired bootstrap; exact, see [`crate::gate`]. `confidence` is two-sided.
+/// paired bootstrap; exact, see [`crate::gate`]. `confidence` is two-sided. With more than
+/// [`MOST_EXACT`] tasks in a stratum it is drawn, with the gate's resamples and seed.
 ///
 /// It takes tasks as independent: pairs of one injection task are not, and where that
 /// matters the interval is too narrow. `None` if a stratum is empty or `confidence` is not in (0, 1).
@@ -39,6 +46,9 @@ pub fn paired_bootstrap_difference(
 ) -> Option<ScoreDifference> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;
+    }
+    if benign.n().max(malicious.n()) > MOST_EXACT {
+        return pooled_bootstrap_difference(&[(benign, malicious)], confidence, RESAMPLES, SEED);
     }
     let one_sided = f64::midpoint(1.0, confidence);
     let high = upper_bound_exact(benign, malicious, one_sided)?;

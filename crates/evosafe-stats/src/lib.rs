@@ -12,8 +12,8 @@ mod mcnemar;
 mod paired;
 
 pub use bootstrap::{
-    PointInterval, ScoreDifference, paired_bootstrap_difference, paired_bootstrap_rate_difference,
-    pooled_bootstrap_difference,
+    MOST_EXACT, PointInterval, ScoreDifference, paired_bootstrap_difference,
+    paired_bootstrap_rate_difference, pooled_bootstrap_difference,
 };
 pub use interval::{Interval, clustered_wilson, wilson};
 pub use mcnemar::{mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact};

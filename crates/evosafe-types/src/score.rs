@@ -55,7 +55,6 @@ pub struct Score {
     pub lost: [u32; 3],
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn nothing(lost: &[u32; 3]) -> bool {
     *lost == [0; 3]
 }

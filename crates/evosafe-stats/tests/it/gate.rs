@@ -2,7 +2,7 @@ use evosafe_stats::gate::{
     Differences, GateRule, RESAMPLES, SEED, Sums, upper_bound_exact, upper_bound_monte_carlo,
 };
 use evosafe_stats::{
-    PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference,
+    MOST_EXACT, PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference,
     pooled_bootstrap_difference,
 };
 use proptest::prelude::*;
@@ -199,6 +199,11 @@ fn a_whole_train_side_is_quick_enough() {
     let PointInterval { low, high } = found.interval;
     assert!(low < middle && middle < high && high - low < 20.0, "{found:?}");
     assert!((found.points - middle).abs() < 1e-9 && found.above > 0.999, "{found:?}");
+    // At the limit it is exact, and what is drawn beyond it is close to that.
+    let (exact, drawn) = (d(30, MOST_EXACT - 31, 1), d(30, MOST_EXACT - 30, 1));
+    let interval = |of| paired_bootstrap_difference(d(2, 26, 2), of, 0.95).unwrap().interval;
+    let (exact, drawn) = (interval(exact), interval(drawn));
+    assert!((exact.low - drawn.low).abs() < 1.0 && (exact.high - drawn.high).abs() < 1.0);
 }
 
 #[test]
