@@ -145,6 +145,7 @@ fn a_result_below_the_coverage_floor_is_indecisive_everywhere() {
     for row in rows {
         assert_eq!(row["uncovered"], serde_json::json!(["benign", "direct", "indirect"]));
     }
+    assert!(work.run(&["lineage"]).stdout.contains("[indecisive]"));
     let shown = work.run(&["show", "best"]).stdout;
     assert!(shown.contains("indecisive") && shown.contains("may not win"), "{shown}");
     let evaluation = work.run(&["evaluate", "best", "--split", "held-out"]);
