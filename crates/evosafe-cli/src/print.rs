@@ -2,8 +2,11 @@
 
 use std::io::Write as _;
 
+use anyhow::Context as _;
+use evosafe_report::{Document, Format};
 use serde::Serialize;
 
+use crate::args::OutputArgs;
 use crate::error::Failure;
 
 /// Prints results.
@@ -30,6 +33,27 @@ impl Printer {
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             other => Ok(other?),
         }
+    }
+
+    /// Tables: in the format asked for, or the result as one JSON document.
+    pub fn tables(
+        self,
+        document: Document,
+        value: &impl Serialize,
+        output: &OutputArgs,
+    ) -> anyhow::Result<()> {
+        let names = document.table_names();
+        let format = output.format.map_or(Format::Text, Format::from);
+        let asked = output.table.as_deref();
+        // What a program reads is complete unless it asks for less.
+        let all = (format != Format::Text).then_some("all");
+        let document = match asked.or(all) {
+            Some(name) => document.only(name).with_context(|| {
+                format!("--table: no table `{name}`; there are: {}", names.join(", "))
+            })?,
+            None => document,
+        };
+        self.result(&evosafe_report::render(&document, format), value)
     }
 
     /// Something for people, beside the result.

@@ -1,74 +1,112 @@
-//! The table of a comparison.
-
-use std::fmt::Write as _;
+//! The tables of a comparison.
 
 use evosafe_types::{ArmReport, ComparisonRow, RateReport};
 
-use crate::table::{interval, percent, plain, points};
+use crate::document::{Document, Table, Value, column, ends, optional};
+use crate::strata;
 
-/// The comparison as text, no defence first.
+/// Bundles against no defence on the same tasks, no defence first.
 #[must_use]
-pub fn comparison_text(rows: &[ComparisonRow]) -> String {
-    let Some(first) = rows.first() else { return "there is nothing to compare".to_owned() };
+pub fn comparison_document(rows: &[ComparisonRow]) -> Document {
+    let Some(first) = rows.first() else {
+        return Document { title: "there is nothing to compare".to_owned(), ..Document::default() };
+    };
     let of = &first.evaluation;
     let (benign, attacks) = (of.reference.utility.n, of.reference.asr.all.n);
-    let mut text = format!(
-        "{} tasks of {}: {benign} benign, {attacks} attacks\nvictim {}\n\n",
-        of.split, of.environment, of.victim
-    );
-    let mut table = vec![line("no defence", &of.reference, Default::default())];
-    table.extend(rows.iter().map(|row| {
-        let faults = row.evaluation.harness_faults.to_string();
-        let hook = row.hook_us.map_or_else(String::new, |us| format!("{us:.0}"));
-        line(&row.name, &row.evaluation.arm, [faults, hook, costs(row)])
-    }));
-    text += &plain(
-        &[
-            "bundle",
-            "benign %",
-            "under attack %",
-            "ASR %",
-            "95 %",
-            "score",
-            "faults",
-            "costs goals",
-        ],
-        &[4, 7],
-        table,
-    );
-    text.push('\n');
-    for row in rows.iter().filter(|r| r.evaluation.unassessed > 0) {
-        let n = row.evaluation.unassessed;
-        let _ = write!(text, "\n{}: {n} tasks unassessed, in neither arm", row.name);
+    let mut document = Document {
+        title: format!("{} tasks: {benign} benign, {attacks} attacks", of.split),
+        facts: vec![("environment", of.environment.clone()), ("victim", of.victim.clone())],
+        tables: vec![bundles(rows), tests(rows)],
+        notes: Vec::new(),
+        caveats: of.caveats.clone(),
+    };
+    for row in rows {
+        let e = &row.evaluation;
+        if e.unassessed > 0 {
+            let verdict = if e.indecisive { ": INDECISIVE" } else { "" };
+            let note =
+                format!("{}: {} tasks unassessed, in neither arm{verdict}", row.name, e.unassessed);
+            document.notes.push(note);
+        }
+        for caveat in &e.caveats {
+            if !document.caveats.contains(caveat) {
+                document.caveats.push(caveat.clone());
+            }
+        }
     }
     let absent: Vec<&str> =
         rows.iter().filter(|r| r.semantic.is_absent()).map(|r| r.name.as_str()).collect();
     if !absent.is_empty() {
-        let _ = write!(
-            text,
-            "\nsemantic step absent: {}. These rows measure what is left of the defence without \
+        document.caveats.push(format!(
+            "semantic step absent: {}. These rows measure what is left of the defence without \
              a model; none is the published defence's result",
             absent.join(", ")
-        );
+        ));
     }
-    for caveat in &of.caveats {
-        let _ = write!(text, "\nnote: {caveat}");
-    }
-    text
+    document
 }
 
-fn line(name: &str, arm: &ArmReport, rest: [String; 3]) -> Vec<String> {
-    let rate = |r: Option<&RateReport>| r.map_or_else(|| "-".to_owned(), |r| percent(r.rate));
-    let mut line = vec![
-        name.to_owned(),
-        rate(Some(&arm.utility)),
-        rate(arm.utility_under_attack.as_ref()),
-        rate(Some(&arm.asr.all)),
-        interval(arm.asr.all.wilson95),
-        points(arm.score),
+fn bundles(rows: &[ComparisonRow]) -> Table {
+    let columns = vec![
+        column("bundle", "bundle"),
+        column("utility", "benign %"),
+        column("utility_under_attack", "under attack %"),
+        column("asr", "ASR %"),
+        ends("asr_95", "95 %"),
+        column("score", "score"),
+        column("faults", "faults"),
+        column("hook_us", "us a hook"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
+        column("costs", "costs goals"),
     ];
-    line.extend(rest);
-    line
+    let mut table = Table::new("bundles", "Bundles against no defence", columns);
+    let Some(first) = rows.first() else { return table };
+    let line = |name: &str, arm: &ArmReport| {
+        let rate = |r: Option<&RateReport>| Value::share(r.and_then(|r| r.rate));
+        vec![
+            Value::text(name),
+            rate(Some(&arm.utility)),
+            rate(arm.utility_under_attack.as_ref()),
+            rate(Some(&arm.asr.all)),
+            Value::range(arm.asr.all.wilson95),
+            Value::points(arm.score),
+        ]
+    };
+    let mut none = line("no defence", &first.evaluation.reference);
+    none.extend(vec![Value::Empty; 5]);
+    table.push(none);
+    for row in rows {
+        let e = &row.evaluation;
+        let mut cells = line(&row.name, &e.arm);
+        cells.extend([
+            Value::Count(e.harness_faults),
+            row.hook_us.map_or(Value::Empty, |us| Value::Count(us.round() as u64)),
+            Value::some(e.unassessed),
+            Value::verdict(e.indecisive),
+            Value::text(costs(row)),
+        ]);
+        table.push(cells);
+    }
+    table
+}
+
+fn tests(rows: &[ComparisonRow]) -> Table {
+    let mut columns = vec![column("bundle", "bundle")];
+    columns.extend(strata::test_columns());
+    columns.extend([column("score_difference", "score"), ends("score_difference95", "95 %")]);
+    let title = "Attack success and score, paired with no defence";
+    let mut table = Table::new("tests", title, columns).detail();
+    for row in rows {
+        let paired = &row.evaluation.paired;
+        let score = paired.score.as_ref();
+        let mut cells = vec![Value::text(&row.name)];
+        cells.extend(strata::test_cells(&paired.attacks));
+        cells.push(Value::points(score.map(|s| s.points)));
+        cells.push(Value::point_range(score.map(|s| s.interval95)));
+        table.push(cells);
+    }
+    table
 }
 
 /// The rules that cost goals, the costliest first.

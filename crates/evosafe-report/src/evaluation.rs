@@ -1,96 +1,129 @@
-//! The table of an evaluation.
-
-use std::fmt::Write as _;
+//! The tables of an evaluation.
 
 use evosafe_types::{ArmReport, Evaluation, RateReport};
 
-use crate::table::{interval, percent, plain, points};
+use crate::document::{Document, Table, Value, column, ends};
+use crate::strata;
+use crate::table::{percent, point_range, points};
 
 /// Picks a rate of an arm.
 type Measure = fn(&ArmReport) -> Option<&RateReport>;
 
-/// The evaluation as text.
+/// What an evaluation found: rates of both arms, paired tests, sources and risk categories.
 #[must_use]
-pub fn evaluation_text(e: &Evaluation) -> String {
-    let mut text = format!(
-        "candidate {} on {} tasks of {}\nvictim {}\n\n",
-        e.candidate.short(),
-        e.split,
-        e.environment,
-        e.victim
-    );
-    let rate = |r: Option<&RateReport>| -> (String, String) {
-        r.map_or_else(
-            || ("-".to_owned(), String::new()),
-            |r| (percent(r.rate), format!("{} n={}", interval(r.wilson95), r.n)),
-        )
+pub fn evaluation_document(e: &Evaluation) -> Document {
+    let groups = [(e.environment.clone(), vec![e])];
+    let mut document = Document {
+        title: format!("candidate {} on {} tasks", e.candidate.short(), e.split),
+        facts: vec![("environment", e.environment.clone()), ("victim", e.victim.clone())],
+        tables: vec![summary(e), tests(e), strata::sources(&groups), strata::risks(&groups)],
+        notes: Vec::new(),
+        caveats: e.caveats.clone(),
     };
+    if e.indecisive {
+        document.notes.push("verdict: INDECISIVE, too much was lost to infrastructure".to_owned());
+    }
+    if let Some(score) = &e.paired.score {
+        document.notes.push(format!(
+            "score against no defence: {} points, 95 % {}, better in {} % of paired \
+             bootstrap resamples",
+            points(Some(score.points)),
+            point_range(score.interval95[0], score.interval95[1]),
+            percent(Some(score.above))
+        ));
+    }
+    document.notes.push(format!(
+        "idle floor: an agent that does nothing passes {} % of {} benign tasks",
+        percent(e.idle_floor.rate),
+        e.idle_floor.n
+    ));
+    if e.unassessed > 0 {
+        document.notes.push(format!(
+            "unassessed: {} tasks, in neither arm; intervals beside the score are the worst and \
+             best case",
+            e.unassessed
+        ));
+    }
+    if e.harness_faults > 0 {
+        document.notes.push(format!("harness faults: {} (failed closed)", e.harness_faults));
+    }
+    if let Some(agreement) = &e.recorded_agreement {
+        document.notes.push(format!(
+            "no defence replayed as recorded: {} of {} episodes",
+            agreement.agree, agreement.n
+        ));
+        document.notes.extend(agreement.exceptions.iter().take(20).map(|exception| {
+            format!(
+                "  differs: {} recorded {:?}, replayed {:?}",
+                exception.task, exception.recorded, exception.replayed
+            )
+        }));
+    }
+    document
+}
+
+fn summary(e: &Evaluation) -> Table {
+    let columns = vec![
+        column("measure", ""),
+        column("candidate", "candidate"),
+        ends("candidate_95", "95 %"),
+        column("no_defence", "no defence"),
+        ends("no_defence_95", "95 %"),
+        column("n", "n"),
+    ];
+    let mut table = Table::new("summary", "Both arms, on the tasks that both assessed", columns);
     let measures: [(&str, Measure); 5] = [
         ("utility %", |a| Some(&a.utility)),
         ("utility under attack %", |a| a.utility_under_attack.as_ref()),
         ("ASR %", |a| Some(&a.asr.all)),
-        ("  direct %", |a| a.asr.direct.as_ref()),
-        ("  indirect %", |a| a.asr.indirect.as_ref()),
+        ("ASR direct %", |a| a.asr.direct.as_ref()),
+        ("ASR indirect %", |a| a.asr.indirect.as_ref()),
     ];
-    let mut rows: Vec<Vec<String>> = measures
-        .into_iter()
-        .map(|(name, of)| {
-            let (ours, ours_interval) = rate(of(&e.arm));
-            let (h0, h0_interval) = rate(of(&e.reference));
-            vec![name.to_owned(), ours, ours_interval, h0, h0_interval]
-        })
-        .collect();
-    let bounds = |a: &ArmReport| {
-        a.score_bounds.map_or_else(String::new, |[low, high]| format!("[{low:+.1}, {high:+.1}]"))
-    };
-    let lost = e.unassessed > 0;
-    let worst = |a: &ArmReport| if lost { bounds(a) } else { String::new() };
-    rows.push(vec![
-        "score".to_owned(),
-        points(e.arm.score),
+    for (name, of) in measures {
+        let (ours, h0) = (of(&e.arm), of(&e.reference));
+        let rate = |r: Option<&RateReport>| Value::share(r.and_then(|r| r.rate));
+        let interval = |r: Option<&RateReport>| Value::range(r.and_then(|r| r.wilson95));
+        table.push(vec![
+            Value::text(name),
+            rate(ours),
+            interval(ours),
+            rate(h0),
+            interval(h0),
+            ours.map_or(Value::Empty, |r| Value::Count(r.n.into())),
+        ]);
+    }
+    let worst = |a: &ArmReport| Value::point_range(a.score_bounds.filter(|_| e.unassessed > 0));
+    table.push(vec![
+        Value::text("score"),
+        Value::points(e.arm.score),
         worst(&e.arm),
-        points(e.reference.score),
+        Value::points(e.reference.score),
         worst(&e.reference),
+        Value::Empty,
     ]);
-    text +=
-        &plain(&["", "candidate", "95 % interval", "no defence", "95 % interval"], &[2, 4], rows);
-    let _ = write!(
-        text,
-        "\n\nMcNemar on attack tasks: {} stopped, {} newly open, exact p = {:.2e}\n",
-        e.mcnemar.b, e.mcnemar.c, e.mcnemar.p
-    );
-    let _ = writeln!(
-        text,
-        "idle floor: an agent that does nothing passes {} % of {} benign tasks",
-        percent(e.idle_floor.rate),
-        e.idle_floor.n
-    );
-    if lost {
-        let _ = writeln!(
-            text,
-            "unassessed: {} tasks, in neither arm; intervals beside the score are the worst and best case",
-            e.unassessed
-        );
+    table
+}
+
+fn tests(e: &Evaluation) -> Table {
+    let mut columns = vec![column("event", "")];
+    columns.extend(strata::test_columns());
+    let title =
+        "Paired: McNemar, exact and with continuity correction; bootstrap of the difference";
+    let mut table = Table::new("tests", title, columns);
+    for (event, test) in [
+        ("attack succeeds", &e.paired.attacks),
+        ("benign goal reached", &e.paired.benign),
+        ("goal reached under attack", &e.paired.under_attack),
+    ] {
+        let mut cells = vec![Value::text(event)];
+        cells.extend(strata::test_cells(test));
+        table.push(cells);
     }
-    if e.harness_faults > 0 {
-        let _ = writeln!(text, "harness faults: {} (failed closed)", e.harness_faults);
+    if let Some(score) = &e.paired.score {
+        let mut cells = vec![Value::text("score")];
+        cells.extend(vec![Value::Empty; 5]);
+        cells.extend([Value::Points(score.points), Value::point_range(Some(score.interval95))]);
+        table.push(cells);
     }
-    if let Some(agreement) = &e.recorded_agreement {
-        let _ = writeln!(
-            text,
-            "no defence replayed as recorded: {} of {} episodes",
-            agreement.agree, agreement.n
-        );
-        for exception in agreement.exceptions.iter().take(20) {
-            let _ = writeln!(
-                text,
-                "  differs: {} recorded {:?}, replayed {:?}",
-                exception.task, exception.recorded, exception.replayed
-            );
-        }
-    }
-    for caveat in &e.caveats {
-        let _ = writeln!(text, "note: {caveat}");
-    }
-    text
+    table
 }

@@ -1,95 +1,216 @@
-//! The table of a grid: the paper's Table 1 in miniature.
+//! The tables of a grid: the paper's Tables 1, 3, A5 and A7 in miniature.
 
-use std::fmt::Write as _;
+use evosafe_stats::gate::{Differences, RESAMPLES, SEED};
+use evosafe_stats::{
+    ScoreDifference, mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact, pooled_bootstrap_difference,
+};
+use evosafe_types::{ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, RateReport};
 
-use evosafe_stats::{mcnemar_chi2_cc, mcnemar_exact};
-use evosafe_types::{ArmReport, ComparisonRow, GridCell, GridReport};
-
-use crate::table::{percent, plain, points};
+use crate::document::{Document, Table, Value, column, ends, optional};
+use crate::table::{p_value, percent, point_range, points};
+use crate::{cross, strata};
 
 /// Bundles that have a row of their own, where the warm start has them.
 const SHOWN: [&str; 4] = ["camel", "drift", "progent", "sara"];
 
-/// The grid as text: per cell no defence, some published defences, the best other bundle and
-/// the winner of the search; `*` marks the best score of a cell.
+/// Scores that are equal on paper may differ in the last bits.
+const SLACK: f64 = 1e-9;
+
+/// All that a grid found.
 #[must_use]
-pub fn grid_text(grid: &GridReport) -> String {
-    let mut rows = Vec::new();
-    for cell in &grid.cells {
-        rows.extend(lines(cell));
+pub fn grid_document(grid: &GridReport) -> Document {
+    let groups = by_domain(grid);
+    let mut tables = vec![cells(grid), significance(grid), strata::sources(&groups)];
+    tables.push(intervals(grid));
+    tables.push(bundles(grid));
+    tables.push(strata::risks(&groups));
+    let mut notes = notes(grid);
+    if !grid.cross.is_empty() {
+        let (matrix, long) = cross::tables(grid);
+        tables.insert(3, matrix);
+        tables.push(long);
+        notes.extend(cross::notes(grid));
     }
-    let header =
-        ["domain", "victim", "defence", "utility %", "ASR %", "direct / indirect", "score"];
-    let mut text = plain(&header, &[1, 2], rows);
-    let wins = grid.cells.iter().filter(|cell| wins(cell)).count();
+    let rows = || grid.cells.iter().flat_map(|cell| &cell.rows);
+    let mut caveats: Vec<String> = Vec::new();
+    for caveat in rows().flat_map(|row| &row.evaluation.caveats) {
+        if !caveats.contains(caveat) {
+            caveats.push(caveat.clone());
+        }
+    }
+    if rows().any(|row| row.semantic.is_absent()) {
+        caveats.push(
+            "rows of bundles whose semantic step had no model measure what is left without it"
+                .into(),
+        );
+    }
+    caveats.push(
+        "bundles are the warm start's: a name is an idea of the defence, not the published system"
+            .into(),
+    );
+    Document {
+        title: format!("{} cells on held-out tasks", grid.cells.len()),
+        facts: Vec::new(),
+        tables,
+        notes,
+        caveats,
+    }
+}
+
+/// Winners' evaluations, the victims of a domain together.
+fn by_domain(grid: &GridReport) -> Vec<(String, Vec<&Evaluation>)> {
+    let mut groups: Vec<(String, Vec<&Evaluation>)> = Vec::new();
+    for cell in &grid.cells {
+        let Some(row) = winner(cell) else { continue };
+        match groups.iter_mut().find(|(domain, _)| *domain == cell.domain) {
+            Some((_, evaluations)) => evaluations.push(&row.evaluation),
+            None => groups.push((cell.domain.clone(), vec![&row.evaluation])),
+        }
+    }
+    groups
+}
+
+fn notes(grid: &GridReport) -> Vec<String> {
     let winners: Vec<&ComparisonRow> = grid.cells.iter().filter_map(winner).collect();
+    let wins = grid.cells.iter().filter(|cell| wins(cell)).count();
+    let indecisive = winners.iter().filter(|row| row.evaluation.indecisive).count();
     let sum = |of: fn(&ComparisonRow) -> u64| winners.iter().map(|row| of(row)).sum::<u64>();
     let (b, c) = (sum(|row| row.evaluation.mcnemar.b), sum(|row| row.evaluation.mcnemar.c));
-    let _ = write!(
-        text,
-        "\n\nthe winner has the best score, or shares it, in {wins} of {} cells\n\
-         mean of the winners: ASR {} %, utility {} %; of no defence: ASR {} %, utility {} %\n\
-         McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {:.1e}{}\n\
-         bundles are the warm start's: a name is an idea of the defence, not the published system",
-        grid.cells.len(),
-        percent(mean(&winners, |row| row.evaluation.arm.asr.all.rate)),
-        percent(mean(&winners, |row| row.evaluation.arm.utility.rate)),
-        percent(mean(&winners, |row| row.evaluation.reference.asr.all.rate)),
-        percent(mean(&winners, |row| row.evaluation.reference.utility.rate)),
-        mcnemar_exact(b, c),
-        mcnemar_chi2_cc(b, c).map_or_else(String::new, |chi| format!(
-            ", chi-squared with continuity correction {chi:.1}"
-        )),
-    );
-    for caveat in winners.first().iter().flat_map(|row| &row.evaluation.caveats) {
-        let _ = write!(text, "\nnote: {caveat}");
+    let mut notes = vec![
+        format!(
+            "the winner has the best score, or shares it, in {wins} of {} cells",
+            grid.cells.len()
+        ),
+        format!(
+            "mean of the winners: ASR {} %, utility {} %; of no defence: ASR {} %, utility {} %",
+            percent(mean(&winners, |row| row.evaluation.arm.asr.all.rate)),
+            percent(mean(&winners, |row| row.evaluation.arm.utility.rate)),
+            percent(mean(&winners, |row| row.evaluation.reference.asr.all.rate)),
+            percent(mean(&winners, |row| row.evaluation.reference.utility.rate)),
+        ),
+        format!(
+            "McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {}{}",
+            p_value(mcnemar_exact(b, c)),
+            mcnemar_chi2_cc(b, c).zip(mcnemar_chi2_p(b, c)).map_or_else(String::new, |(chi, p)| {
+                format!(", chi-squared with continuity correction {chi:.1} (p = {})", p_value(p))
+            }),
+        ),
+    ];
+    if let Some(score) = pooled(&winners) {
+        notes.push(format!(
+            "mean score against no defence: {} points, 95 % {}, better in {} % of \
+             paired bootstrap resamples (every family of every cell by itself)",
+            points(Some(score.points)),
+            point_range(score.interval.low, score.interval.high),
+            percent(Some(score.above))
+        ));
     }
-    text
+    if indecisive > 0 {
+        notes
+            .push(format!("INDECISIVE: {indecisive} winners, too much was lost to infrastructure"));
+    }
+    notes
+}
+
+fn pooled(winners: &[&ComparisonRow]) -> Option<ScoreDifference> {
+    let of = |test: &evosafe_types::PairedTest| Differences {
+        minus: test.minus,
+        zero: test.same,
+        plus: test.plus,
+    };
+    let cells: Vec<(Differences, Differences)> = winners
+        .iter()
+        .map(|row| (of(&row.evaluation.paired.benign), of(&row.evaluation.paired.attacks)))
+        .collect();
+    pooled_bootstrap_difference(&cells, 0.95, RESAMPLES, SEED)
 }
 
 fn mean(rows: &[&ComparisonRow], of: impl Fn(&ComparisonRow) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = rows.iter().filter_map(|row| of(row)).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a grid has few cells")]
-    let n = values.len() as f64;
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / n)
+    crate::table::mean(rows.iter().filter_map(|row| of(row)))
 }
 
-fn winner(cell: &GridCell) -> Option<&ComparisonRow> {
+/// The row of a cell's winner.
+pub(crate) fn winner(cell: &GridCell) -> Option<&ComparisonRow> {
     cell.rows.iter().find(|row| row.evaluation.candidate == cell.best)
 }
 
-/// The best held-out score of a cell, of whatever defence or none.
+/// The best held-out score of a cell, of whatever defence or none. An indecisive row decides nothing.
 fn top(cell: &GridCell) -> f64 {
-    let scores = cell.rows.iter().filter_map(|row| row.evaluation.arm.score);
+    let decided = cell.rows.iter().filter(|row| !row.evaluation.indecisive);
+    let scores = decided.filter_map(|row| row.evaluation.arm.score);
     let h0 = cell.rows.first().and_then(|row| row.evaluation.reference.score);
     scores.chain(h0).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Where the search returned no defence, its row is the reference.
 fn wins(cell: &GridCell) -> bool {
-    let h0 = || cell.rows.first().and_then(|row| row.evaluation.reference.score);
-    let ours = winner(cell).map_or_else(h0, |row| row.evaluation.arm.score);
-    ours.is_some_and(|score| score >= top(cell) - 1e-9)
+    winner(cell).is_some_and(|row| is_best(row, top(cell)))
 }
 
-fn lines(cell: &GridCell) -> Vec<Vec<String>> {
-    let Some(first) = cell.rows.first() else { return Vec::new() };
-    let top = top(cell);
-    let line = |name: &str, arm: &ArmReport| {
-        let rate = |r: &Option<evosafe_types::RateReport>| {
-            r.as_ref().map_or_else(|| "-".to_owned(), |r| percent(r.rate))
+fn is_best(row: &ComparisonRow, top: f64) -> bool {
+    let e = &row.evaluation;
+    !e.indecisive && e.arm.score.is_some_and(|score| score >= top - SLACK)
+}
+
+fn rate(report: Option<&RateReport>) -> Value {
+    Value::share(report.and_then(|r| r.rate))
+}
+
+/// Per cell no defence, some published defences, the best other bundle and the winner.
+fn cells(grid: &GridReport) -> Table {
+    let columns = vec![
+        column("domain", "domain"),
+        column("victim", "victim"),
+        column("defence", "defence"),
+        column("utility", "utility %"),
+        column("asr", "ASR %"),
+        column("direct", "direct %"),
+        column("indirect", "indirect %"),
+        column("score", "score"),
+        column("best", "best"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
+    ];
+    let title = "Defences by cell; the best score of a cell is marked";
+    let mut table = Table::new("cells", title, columns);
+    for cell in &grid.cells {
+        let Some(first) = cell.rows.first() else { continue };
+        let top = top(cell);
+        let mut line = |name: &str, arm: &ArmReport, best: bool, lost: u64, indecisive: bool| {
+            let cells = vec![
+                Value::text(&cell.domain),
+                Value::text(&cell.victim),
+                Value::text(name),
+                rate(Some(&arm.utility)),
+                rate(Some(&arm.asr.all)),
+                rate(arm.asr.direct.as_ref()),
+                rate(arm.asr.indirect.as_ref()),
+                Value::points(arm.score),
+                Value::Mark(best),
+                Value::some(lost),
+                Value::verdict(indecisive),
+            ];
+            table.push_strong(cells, best);
         };
-        let best = arm.score.is_some_and(|score| score >= top - 1e-9);
-        vec![
-            cell.domain.clone(),
-            cell.victim.clone(),
-            name.to_owned(),
-            percent(arm.utility.rate),
-            percent(arm.asr.all.rate),
-            format!("{} / {}", rate(&arm.asr.direct), rate(&arm.asr.indirect)),
-            format!("{}{}", points(arm.score), if best { "*" } else { " " }),
-        ]
-    };
+        let h0 = &first.evaluation.reference;
+        let best = h0.score.is_some_and(|score| score >= top - SLACK);
+        line("no defence", h0, best, 0, false);
+        let mut of = |name: &str, row: &ComparisonRow| {
+            let e = &row.evaluation;
+            line(name, &e.arm, is_best(row, top), e.unassessed, e.indecisive);
+        };
+        for row in others(cell) {
+            of(&row.name, row);
+        }
+        if let Some(row) = winner(cell) {
+            of("evosafe", row);
+        }
+    }
+    table
+}
+
+/// Some published defences and the best other bundle.
+fn others(cell: &GridCell) -> Vec<&ComparisonRow> {
     let others = cell.rows.iter().filter(|row| row.evaluation.candidate != cell.best);
     let (shown, rest): (Vec<_>, Vec<_>) =
         others.partition(|row| SHOWN.contains(&row.name.as_str()));
@@ -97,8 +218,126 @@ fn lines(cell: &GridCell) -> Vec<Vec<String>> {
         let score = |row: &ComparisonRow| row.evaluation.arm.score.unwrap_or(f64::NEG_INFINITY);
         score(a).total_cmp(&score(b))
     });
-    let mut lines = vec![line("no defence", &first.evaluation.reference)];
-    lines.extend(shown.into_iter().chain(best).map(|row| line(&row.name, &row.evaluation.arm)));
-    lines.extend(winner(cell).map(|row| line("evosafe", &row.evaluation.arm)));
-    lines
+    shown.into_iter().chain(best).collect()
+}
+
+/// Table A7: attack success of no defence and winner, with intervals, and the paired tests.
+fn significance(grid: &GridReport) -> Table {
+    let columns = vec![
+        column("domain", "domain"),
+        column("victim", "victim"),
+        column("no_defence_asr", "no defence ASR %"),
+        ends("no_defence_wilson95", "95 %"),
+        column("asr", "ASR %"),
+        ends("wilson95", "95 %"),
+        column("stopped", "stopped"),
+        column("newly_open", "newly open"),
+        column("mcnemar_p", "exact p"),
+        column("chi2_cc", "chi-squared"),
+        column("score_difference", "score"),
+        ends("score_difference95", "95 %"),
+    ];
+    let title = "Winners against no defence: McNemar on attacks, paired bootstrap of the score";
+    let mut table = Table::new("significance", title, columns);
+    for cell in &grid.cells {
+        let Some(row) = winner(cell) else { continue };
+        let e = &row.evaluation;
+        let score = e.paired.score.as_ref();
+        table.push(vec![
+            Value::text(&cell.domain),
+            Value::text(&cell.victim),
+            rate(Some(&e.reference.asr.all)),
+            Value::range(e.reference.asr.all.wilson95),
+            rate(Some(&e.arm.asr.all)),
+            Value::range(e.arm.asr.all.wilson95),
+            Value::Count(e.mcnemar.b),
+            Value::Count(e.mcnemar.c),
+            Value::P(e.mcnemar.p),
+            mcnemar_chi2_cc(e.mcnemar.b, e.mcnemar.c).map_or(Value::Empty, Value::Number),
+            Value::points(score.map(|s| s.points)),
+            Value::point_range(score.map(|s| s.interval95)),
+        ]);
+    }
+    table
+}
+
+/// Wilson intervals of all rates of no defence and winner.
+fn intervals(grid: &GridReport) -> Table {
+    let columns = vec![
+        column("domain", "domain"),
+        column("victim", "victim"),
+        column("defence", "defence"),
+        column("utility", "utility %"),
+        ends("utility95", "95 %"),
+        column("asr", "ASR %"),
+        ends("asr95", "95 %"),
+        column("direct", "direct %"),
+        ends("direct95", "95 %"),
+        column("indirect", "indirect %"),
+        ends("indirect95", "95 %"),
+    ];
+    let title = "Wilson intervals of no defence and winner, clustered by attacker goal";
+    let mut table = Table::new("intervals", title, columns).detail();
+    for cell in &grid.cells {
+        let Some(e) = winner(cell).map(|row| &row.evaluation) else { continue };
+        for (name, arm) in [("no defence", &e.reference), ("evosafe", &e.arm)] {
+            let mut cells =
+                vec![Value::text(&cell.domain), Value::text(&cell.victim), Value::text(name)];
+            let asr = &arm.asr;
+            let of =
+                [Some(&arm.utility), Some(&asr.all), asr.direct.as_ref(), asr.indirect.as_ref()];
+            for report in of {
+                cells.push(rate(report));
+                cells.push(Value::range(report.and_then(|r| r.wilson95)));
+            }
+            table.push(cells);
+        }
+    }
+    table
+}
+
+/// Every bundle in every cell.
+fn bundles(grid: &GridReport) -> Table {
+    let columns = vec![
+        column("domain", "domain"),
+        column("victim", "victim"),
+        column("bundle", "bundle"),
+        column("winner", "winner"),
+        column("utility", "utility %"),
+        column("utility_under_attack", "under attack %"),
+        column("asr", "ASR %"),
+        ends("asr95", "95 %"),
+        column("score", "score"),
+        column("best", "best"),
+        column("faults", "faults"),
+        optional("unassessed", "unassessed"),
+        optional("verdict", "verdict"),
+        column("semantic_step_absent", "semantic step absent"),
+    ];
+    let mut table =
+        Table::new("bundles", "Winner and all warm-start bundles by cell", columns).detail();
+    for cell in &grid.cells {
+        let top = top(cell);
+        for row in &cell.rows {
+            let e = &row.evaluation;
+            let cells = vec![
+                Value::text(&cell.domain),
+                Value::text(&cell.victim),
+                Value::text(&row.name),
+                Value::Mark(e.candidate == cell.best),
+                rate(Some(&e.arm.utility)),
+                rate(e.arm.utility_under_attack.as_ref()),
+                rate(Some(&e.arm.asr.all)),
+                Value::range(e.arm.asr.all.wilson95),
+                Value::points(e.arm.score),
+                Value::Mark(is_best(row, top)),
+                Value::Count(e.harness_faults),
+                Value::some(e.unassessed),
+                Value::verdict(e.indecisive),
+                Value::Mark(row.semantic.is_absent()),
+            ];
+            table.push_strong(cells, is_best(row, top));
+        }
+    }
+    table
 }

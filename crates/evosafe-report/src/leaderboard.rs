@@ -1,11 +1,11 @@
 //! Candidates of a search, best first.
 
 use evosafe_archive::{Archive, ResultKind};
-use evosafe_types::{Bundle, CandidateId, RunId, Score, Stage, StageOutcome};
+use evosafe_types::{Bundle, CandidateId, Family, RunId, Score, Stage, StageOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
-use crate::table::{percent, plain, points};
+use crate::document::{Document, Table, Value, column, optional};
 
 /// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Row {
     pub wide_score: Option<f64>,
     /// Whether it may win; known once it was run wide.
     pub eligible: Option<bool>,
+    /// Families of which too little was assessed, in the score that counts: the wide one, or
+    /// the search score where there is none, or that of the stage it was stopped at.
+    pub uncovered: Vec<Family>,
 }
 
 /// One candidate's row.
@@ -64,7 +67,9 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
         search_score: None,
         wide_score: None,
         eligible: None,
+        uncovered: Vec::new(),
     };
+    let mut stopped = None;
     for record in archive.results(id)? {
         if record.run.as_ref() != Some(run) {
             continue;
@@ -86,12 +91,15 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
                     _ => {}
                 }
             }
-            Ok(StageOutcome::Stopped { reason, .. }) => {
+            Ok(StageOutcome::Stopped { reason, score, .. }) => {
+                stopped = score;
                 row.stopped = Some(format!("{}: {reason}", stage.as_str()));
             }
             Err(_) => {}
         }
     }
+    let counts = row.wide.or(row.search).or(stopped);
+    row.uncovered = counts.map(|score| score.uncovered()).unwrap_or_default();
     row.search_score = row.search.and_then(|s| s.points());
     row.wide_score = row.wide.and_then(|s| s.points());
     Ok(row)
@@ -119,49 +127,128 @@ pub fn leaderboard(
     Ok(rows)
 }
 
-/// The leaderboard as text; `best` is marked.
+/// What a row says of its candidate in one word: indecisive before anything else.
+fn verdict(row: &Row, best: Option<&CandidateId>) -> Value {
+    match () {
+        () if !row.uncovered.is_empty() => Value::verdict(true),
+        () if best == Some(&row.candidate) => Value::text("best"),
+        () if row.eligible == Some(false) => Value::text("may not win"),
+        () => Value::Empty,
+    }
+}
+
+/// The leaderboard; `best` is marked.
 #[must_use]
-pub fn leaderboard_text(rows: &[Row], best: Option<&CandidateId>) -> String {
-    let cells = rows
-        .iter()
-        .map(|row| {
-            let shown = row.wide.or(row.search).unwrap_or_default();
-            let mark = match () {
-                () if best == Some(&row.candidate) => "*",
-                () if row.eligible == Some(false) => "x",
-                () => "",
-            };
-            vec![
-                format!("{}{mark}", row.candidate.short()),
-                points(row.wide_score),
-                points(row.search_score),
-                percent(shown.utility.value()),
-                percent(shown.utility_under_attack.value()),
-                percent(shown.direct.value()),
-                percent(shown.indirect.value()),
-                row.size.to_string(),
-                row.stopped.clone().map_or_else(
-                    || row.stage.map_or("-", Stage::as_str).to_owned(),
-                    |why| format!("stopped at {}", why.split(':').next().unwrap_or_default()),
-                ),
-                if row.edit.is_empty() { row.name.clone() } else { row.edit.clone() },
-            ]
-        })
-        .collect();
-    plain(
-        &[
-            "candidate",
-            "wide",
-            "search",
-            "utility %",
-            "under attack %",
-            "direct %",
-            "indirect %",
-            "bytes",
-            "stage",
-            "edit",
-        ],
-        &[8, 9],
-        cells,
-    )
+pub fn leaderboard_document(
+    rows: &[Row],
+    best: Option<&CandidateId>,
+    caveats: Vec<String>,
+) -> Document {
+    let columns = vec![
+        column("candidate", "candidate"),
+        column("wide", "wide"),
+        column("search", "search"),
+        column("utility", "utility %"),
+        column("utility_under_attack", "under attack %"),
+        column("direct", "direct %"),
+        column("indirect", "indirect %"),
+        optional("unassessed", "unassessed"),
+        column("bytes", "bytes"),
+        column("stage", "stage"),
+        optional("verdict", "verdict"),
+        column("edit", "edit"),
+    ];
+    let mut table = Table::new("candidates", "Candidates, best first", columns);
+    for row in rows {
+        let shown = row.wide.or(row.search).unwrap_or_default();
+        let stage = row.stopped.as_ref().map_or_else(
+            || row.stage.map_or("-", Stage::as_str).to_owned(),
+            |why| format!("stopped at {}", why.split(':').next().unwrap_or_default()),
+        );
+        let cells = vec![
+            Value::text(row.candidate.short()),
+            Value::points(row.wide_score),
+            Value::points(row.search_score),
+            Value::share(shown.utility.value()),
+            Value::share(shown.utility_under_attack.value()),
+            Value::share(shown.direct.value()),
+            Value::share(shown.indirect.value()),
+            Value::some(shown.unassessed.into()),
+            Value::Count(row.size as u64),
+            Value::text(stage),
+            verdict(row, best),
+            Value::text(if row.edit.is_empty() { &row.name } else { &row.edit }),
+        ];
+        table.push_strong(cells, best == Some(&row.candidate));
+    }
+    let mut notes = Vec::new();
+    if rows.iter().any(|row| !row.uncovered.is_empty()) {
+        notes.push(
+            "indecisive: fewer than 90 % of a family's episodes were assessed; never promoted"
+                .to_owned(),
+        );
+    }
+    if rows.iter().any(|row| row.eligible == Some(false)) {
+        notes.push("may not win: `evosafe show` says why".to_owned());
+    }
+    Document {
+        title: "candidates".to_owned(),
+        facts: Vec::new(),
+        tables: vec![table],
+        notes,
+        caveats,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evosafe_types::{FaultKind, Outcome};
+
+    use super::*;
+    use crate::render::{Format, render};
+
+    fn row(name: &str, lost: usize) -> Row {
+        let mut score = Score::default();
+        let ok = Outcome::Assessed { task_success: Some(true), attack_success: Some(false) };
+        let gone = Outcome::Unassessed { fault: FaultKind::BridgeDied, detail: String::new() };
+        for family in Family::ALL {
+            for i in 0..10 {
+                let of = if family == Family::Indirect && i < lost { &gone } else { &ok };
+                score.push(family, of);
+            }
+        }
+        Row {
+            candidate: CandidateId::of(&[name.as_bytes()]),
+            name: name.to_owned(),
+            origin: "seed".to_owned(),
+            edit: String::new(),
+            parents: Vec::new(),
+            size: 10,
+            stage: Some(Stage::Wide),
+            stopped: None,
+            search: None,
+            wide: Some(score),
+            search_score: None,
+            wide_score: score.points(),
+            eligible: Some(lost < 2),
+            uncovered: score.uncovered(),
+        }
+    }
+
+    #[test]
+    fn an_indecisive_candidate_says_so_in_every_format() {
+        let rows = [row("sound", 1), row("lossy", 2)];
+        let best = rows[0].candidate.clone();
+        let caveats = vec!["a caveat".to_owned()];
+        let document = leaderboard_document(&rows, Some(&best), caveats);
+        for format in [Format::Text, Format::Markdown, Format::Csv, Format::Latex, Format::Json] {
+            let text = render(&document, format);
+            let line = text.lines().find(|line| line.contains("lossy")).unwrap_or_default();
+            assert!(line.contains("indecisive"), "{format:?}: {text}");
+            assert!(text.contains("a caveat") && text.contains("never promoted"), "{text}");
+        }
+        let text = render(&document, Format::Text);
+        let sound = text.lines().find(|line| line.contains("sound")).expect("a row");
+        assert!(sound.contains("best") && !sound.contains("indecisive"), "{text}");
+    }
 }

@@ -1,22 +1,34 @@
 //! From the archive to tables and JSON. Everything printed here can be recomputed
 //! from the archive alone (design section 8, invariant 7).
 
+mod ablation;
 mod audit;
 mod comparison;
+mod cross;
+mod document;
 mod evaluation;
 mod grid;
 mod leaderboard;
 mod lineage;
+mod render;
+#[cfg(test)]
+mod samples;
+mod strata;
 mod table;
+#[cfg(test)]
+mod tests;
 mod trace;
 
+pub use ablation::ablation_document;
 pub use audit::{audit_text, calibration_text};
-pub use comparison::comparison_text;
-pub use evaluation::evaluation_text;
-pub use grid::grid_text;
-pub use leaderboard::{Row, leaderboard, leaderboard_text, row};
+pub use comparison::comparison_document;
+pub use document::{Column, Document, Parts, Row as TableRow, Table, Value};
+pub use evaluation::evaluation_document;
+pub use grid::grid_document;
+pub use leaderboard::{Row, leaderboard, leaderboard_document, row};
 pub use lineage::lineage_text;
-pub use table::{interval, percent, points};
+pub use render::{Format, render};
+pub use table::{percent, points};
 pub use trace::trace_text;
 
 /// Why a report could not be made.

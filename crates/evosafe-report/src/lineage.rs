@@ -39,6 +39,9 @@ pub fn lineage_text(rows: &[Row], best: Option<&CandidateId>) -> String {
         if let Some(why) = &row.stopped {
             let _ = write!(text, "  [stopped at {}]", why.split(':').next().unwrap_or_default());
         }
+        if !row.uncovered.is_empty() {
+            text.push_str("  [indecisive]");
+        }
         text.push('\n');
         let below = children.get(&Some(&row.candidate)).into_iter().flatten().rev();
         stack.extend(below.map(|child| (*child, depth + 1)));

@@ -1,4 +1,4 @@
-//! Numbers and tables as text.
+//! Numbers as text, and the layout of plain tables.
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -11,16 +11,36 @@ pub fn percent(share: Option<f64>) -> String {
 /// Points with one decimal and sign, or a dash.
 #[must_use]
 pub fn points(points: Option<f64>) -> String {
-    points.map_or_else(|| "-".to_owned(), |x| format!("{x:+.1}"))
+    points.map_or_else(|| "-".to_owned(), |x| tidy(format!("{x:+.1}")))
+}
+
+/// The ends of an interval of points, `[a, b]`.
+pub(crate) fn point_range(low: f64, high: f64) -> String {
+    format!("[{}, {}]", points(Some(low)), points(Some(high)))
+}
+
+/// Nothing has no sign: -0.0 and +0.0 are 0.0.
+pub(crate) fn tidy(number: String) -> String {
+    if matches!(number.as_str(), "-0.0" | "+0.0") { "0.0".to_owned() } else { number }
+}
+
+/// A p-value with three decimals, or two digits where that would be 0.000.
+pub(crate) fn p_value(p: f64) -> String {
+    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.1e}") }
 }
 
 /// An interval of shares as percentages, `[a, b]`.
-#[must_use]
-pub fn interval(bounds: Option<[f64; 2]>) -> String {
+pub(crate) fn interval(bounds: Option<[f64; 2]>) -> String {
     bounds.map_or_else(
         || "-".to_owned(),
         |[low, high]| format!("[{:.1}, {:.1}]", 100.0 * low, 100.0 * high),
     )
+}
+
+/// The mean, if there is anything.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0u32), |(sum, n), x| (sum + x, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// A plain table: first column left, the others right, unless listed in `left`.

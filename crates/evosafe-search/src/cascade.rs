@@ -20,12 +20,17 @@ pub struct Corpus {
     pub order: Vec<TaskId>,
     /// Prefix sizes and gate constants.
     pub plan: CascadePlan,
+    /// Whether there are no stages: every prefix is the whole train side.
+    pub whole: bool,
 }
 
 impl Corpus {
     /// The tasks of a stage.
     #[must_use]
     pub fn prefix(&self, stage: Stage) -> &[TaskId] {
+        if self.whole && stage != Stage::Static {
+            return &self.order;
+        }
         let n = match stage {
             Stage::Static => 0,
             Stage::Smoke => self.plan.smoke as usize,
@@ -108,7 +113,12 @@ impl Cascade {
         report
             .stages
             .push((Stage::Static, StageOutcome::Passed { score: None, upper_bound: None }));
-        for stage in [Stage::Smoke, Stage::Gate, Stage::Search] {
+        let stages = if self.corpus.whole {
+            &[Stage::Search][..]
+        } else {
+            &[Stage::Smoke, Stage::Gate, Stage::Search][..]
+        };
+        for &stage in stages {
             self.started(&candidate, stage)?;
             report.verdicts =
                 self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(stage)).await?;
@@ -197,5 +207,33 @@ impl Cascade {
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_cascade_every_stage_is_the_whole_train_side() {
+        let (margin, confidence, under_attack_margin) = (10.0, 0.95, 0.0);
+        let plan = CascadePlan {
+            smoke: 3,
+            gate: 12,
+            search: 30,
+            wide: Some(45),
+            margin,
+            confidence,
+            finalists: 4,
+            under_attack_margin,
+        };
+        let order: Vec<TaskId> = (0..60).map(|i| TaskId::new(i.to_string())).collect();
+        let sizes = |whole: bool| {
+            let corpus = Corpus { order: order.clone(), plan: plan.clone(), whole };
+            [Stage::Static, Stage::Smoke, Stage::Gate, Stage::Search, Stage::Wide]
+                .map(|stage| corpus.prefix(stage).len())
+        };
+        assert_eq!(sizes(false), [0, 3, 12, 30, 45]);
+        assert_eq!(sizes(true), [0, 60, 60, 60, 60]);
     }
 }

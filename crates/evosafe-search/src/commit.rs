@@ -1,4 +1,4 @@
-//! What a search writes to the archive as it goes.
+//! What a search finds in the archive, and writes to it as it goes.
 
 use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_types::{Bundle, CandidateId, ContentHash, Event};
@@ -12,6 +12,17 @@ use crate::evaluator::{Verdict, score};
 use crate::search::Search;
 
 impl Search {
+    /// Episodes of this search that the archive has.
+    pub(crate) fn evidence_found(&self) -> Result<u64, SearchError> {
+        let archive = &self.config.archive;
+        let mut found = 0;
+        for key in archive.evidence_keys()? {
+            let paid_by = archive.outcome(&key)?.map(|(_, by)| by);
+            found += u64::from(paid_by.as_ref() == Some(&self.run));
+        }
+        Ok(found)
+    }
+
     /// Enters a bundle; says whether it is new to the archive.
     pub(crate) fn enter(&self, bundle: &Bundle, edit: &str) -> Result<bool, SearchError> {
         enter(&self.config.archive, bundle, edit)

@@ -169,13 +169,18 @@ impl Bench {
                 .collect()
         };
         let (ours_both, h0_both) = (both(verdicts, reference), both(reference, verdicts));
-        let indecisive =
-            !compare::uncovered(verdicts).is_empty() || !compare::uncovered(reference).is_empty();
+        let mut uncovered = compare::uncovered(verdicts);
+        uncovered.extend(compare::uncovered(reference));
+        let indecisive = !uncovered.is_empty();
         let environment = &config.environment;
         let mut caveats: Vec<String> =
             config.victim.caveats().iter().map(|s| (*s).to_owned()).collect();
         if indecisive {
-            caveats.push("indecisive: fewer than 90 % of a family's episodes were assessed".into());
+            uncovered.sort_unstable();
+            uncovered.dedup();
+            let names: Vec<&str> = uncovered.iter().map(|f| f.as_str()).collect();
+            let names = names.join(", ");
+            caveats.push(format!("indecisive: fewer than 90 % of {names} episodes were assessed"));
         }
         let counters = &self.evaluator.counters;
         let evaluation = Evaluation {
@@ -186,6 +191,8 @@ impl Bench {
             arm: arm(&ours_both, verdicts, &tasks),
             reference: arm(&h0_both, reference, &tasks),
             mcnemar: McNemarReport { b, c, p: mcnemar_exact(b, c) },
+            paired: paired.report(),
+            by_category: compare::by_category(verdicts, reference, &tasks),
             idle_floor: self.idle_floor.clone(),
             unassessed: (ids.len() - ours_both.len()) as u64,
             indecisive,

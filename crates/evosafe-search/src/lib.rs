@@ -1,5 +1,6 @@
 //! The search: Designer, Criticizer, Cascade, Analyzer and the loop that joins them.
 
+mod ablations;
 mod analyzer;
 mod audit;
 mod calibrate;
@@ -23,10 +24,11 @@ mod run;
 mod search;
 mod summary;
 
+pub use ablations::Ablations;
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
 pub use audit::{audit, audited};
 pub use calibrate::calibrate;
-pub use compare::{COVERAGE_FLOOR, Paired, pair, uncovered};
+pub use compare::{Paired, pair, uncovered};
 pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;

@@ -44,6 +44,17 @@ pub struct RunIdentity {
     /// Version of the search itself, see [`SEARCH_VERSION`].
     #[serde(default)]
     pub search: u32,
+    /// Whether the Designer was given a bare specification.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub bare_spec: bool,
+    /// Whether every candidate was run on the whole train side.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_cascade: bool,
+}
+
+/// Fields that were added later are absent where they say nothing, so that ids stay.
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl RunIdentity {

@@ -16,6 +16,7 @@ use evosafe_types::{Budget, Bundle, ContentHash, Event, Evidence, RunId, Spent, 
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
+use crate::ablations::Ablations;
 use crate::cascade::{Cascade, CascadeReport, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
@@ -52,8 +53,8 @@ pub struct SearchConfig {
     pub seed: u64,
     /// The Designer.
     pub designer: DesignerKind,
-    /// Whether candidates are reviewed before they are evaluated.
-    pub criticizer: bool,
+    /// What is left out.
+    pub ablations: Ablations,
     /// Episodes at a time.
     pub concurrency: usize,
     /// What may be spent.
@@ -97,7 +98,8 @@ pub async fn search(config: SearchConfig) -> Result<SearchSummary, SearchError> 
 }
 
 impl Search {
-    fn start(config: SearchConfig) -> Result<Self, SearchError> {
+    fn start(mut config: SearchConfig) -> Result<Self, SearchError> {
+        config.ablations.apply(&mut config);
         let h0 = match config.seeds.first() {
             Some(seed) if seed.is_no_defence() => seed.id(),
             _ => return Err(SearchError::Unusable("the first seed must be no defence".into())),
@@ -119,12 +121,14 @@ impl Search {
             split: config.split.hash.clone(),
             seed: config.seed,
             designer: config.designer,
-            criticizer: config.criticizer,
+            criticizer: !config.ablations.no_criticizer,
             warm_start: config.seeds.len() > 1,
             library: library_hash(&config.library, &config.seeds),
             runtime: Sandbox::version(),
             agent_loop: agent.loop_id(),
             search: SEARCH_VERSION,
+            bare_spec: config.ablations.bare_spec,
+            no_cascade: config.ablations.no_cascade,
         };
         let run = identity.id();
         let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
@@ -159,7 +163,11 @@ impl Search {
         let cascade = Cascade {
             evaluator: Arc::clone(&evaluator),
             sandbox: config.sandbox.clone(),
-            corpus: Arc::new(Corpus { order, plan: config.plan.cascade.clone() }),
+            corpus: Arc::new(Corpus {
+                order,
+                plan: config.plan.cascade.clone(),
+                whole: config.ablations.no_cascade,
+            }),
             reference: Arc::new(Vec::new()),
         };
         Ok(Self {
@@ -210,17 +218,6 @@ impl Search {
         self.finish(best, reason)
     }
 
-    /// Episodes of this search that the archive has.
-    fn evidence_found(&self) -> Result<u64, SearchError> {
-        let archive = &self.config.archive;
-        let mut found = 0;
-        for key in archive.evidence_keys()? {
-            let paid_by = archive.outcome(&key)?.map(|(_, by)| by);
-            found += u64::from(paid_by.as_ref() == Some(&self.run));
-        }
-        Ok(found)
-    }
-
     /// H0 on the whole wide prefix: the reference of everything.
     async fn reference(&mut self) -> Result<(), SearchError> {
         let h0 = self.config.seeds[0].clone();
@@ -238,7 +235,7 @@ impl Search {
         let (environment, seed) = (&self.config.environment, self.config.seed);
         let classifier = self.config.victim.classifier();
         self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);
-        if self.config.criticizer {
+        if !self.config.ablations.no_criticizer {
             let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
             self.criticizer = Some(criticizer.with_classifier(classifier));
         }

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use evosafe_types::{CandidateId, Event, RunId, Score};
+use evosafe_types::{BlindPass, CandidateId, Event, RunId, Score};
 
 use crate::SearchError;
+use crate::criticizer::{blind_pass, corpus_of};
 use crate::search::Search;
 
 /// What a search reports.
@@ -34,10 +35,20 @@ pub struct SearchSummary {
     pub episodes_saved: u64,
     /// Episodes without a verdict.
     pub unassessed: u64,
+    /// The blind pass over the winner.
+    pub blind: BlindPass,
     /// Wall-clock seconds of this process.
     pub elapsed_s: f64,
     /// Why it ended.
     pub reason: String,
+}
+
+impl SearchSummary {
+    /// Whether too much of the winner or of no defence was lost to infrastructure for a verdict.
+    #[must_use]
+    pub fn indecisive(&self) -> bool {
+        !self.wide.uncovered().is_empty() || !self.h0_wide.uncovered().is_empty()
+    }
 }
 
 impl Search {
@@ -60,6 +71,14 @@ impl Search {
             },
             true,
         )?;
+        let made;
+        let corpus = match &self.criticizer {
+            Some(criticizer) => criticizer.corpus(),
+            None => {
+                made = corpus_of(&self.h0_traces, &self.config.environment);
+                &made
+            }
+        };
         let counters = &self.evaluator.counters;
         Ok(SearchSummary {
             run: self.run.clone(),
@@ -74,6 +93,7 @@ impl Search {
             episodes_reused: counters.reused.load(Ordering::Relaxed),
             episodes_saved: self.saved,
             unassessed: counters.unassessed.load(Ordering::Relaxed),
+            blind: blind_pass(&winner.bundle, corpus),
             elapsed_s: self.watch.elapsed().as_secs_f64(),
             reason,
         })

@@ -4,6 +4,7 @@
 //!
 //! Unknown keys are errors everywhere: a typo would change an experiment.
 
+mod bare;
 mod bundle;
 mod cases;
 mod compose;

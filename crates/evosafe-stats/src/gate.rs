@@ -167,8 +167,7 @@ pub fn upper_bound_exact(
         }
     }
     values.sort_unstable_by_key(|value| Reverse(*value));
-    let total =
-        BigUint::from(benign.n()).pow(benign.n()) * BigUint::from(malicious.n()).pow(malicious.n());
+    let total = resamples_of(benign.n(), malicious.n());
     // Down from the top, where there is little: x is the first value at which the mass
     // from it upwards is more than may lie above the bound.
     let mut above = BigUint::ZERO;
@@ -181,6 +180,36 @@ pub fn upper_bound_exact(
         }
     }
     None
+}
+
+/// The share of resamples in which the score difference is above 0, in [0, 1]; exact. `None`
+/// if a stratum is empty.
+pub(crate) fn share_above_zero(benign: Differences, malicious: Differences) -> Option<f64> {
+    let (nb, nm) = (i64::from(benign.n()), i64::from(malicious.n()));
+    if nb == 0 || nm == 0 {
+        return None;
+    }
+    let total = resamples_of(benign.n(), malicious.n());
+    let (counts_b, counts_m) = (Sums::from(benign).counts(), Sums::from(malicious).counts());
+    let mut above = BigUint::ZERO;
+    let (mut below, mut next) = (BigUint::ZERO, 0);
+    for (sum_b, ways) in (-nb..=nb).zip(&counts_b) {
+        // Malicious sums whose mean is below that of `sum_b`: the more, the larger that is.
+        while next < counts_m.len() && (next as i64 - nm) * nb < sum_b * nm {
+            below += &counts_m[next];
+            next += 1;
+        }
+        above += ways * &below;
+    }
+    // To twelve places, as whole numbers: the counts have hundreds of digits.
+    let scale = 1_000_000_000_000_u64;
+    let parts = u64::try_from(above * scale / total).ok()?;
+    Some(parts as f64 / scale as f64)
+}
+
+/// How many resamples of so many tasks there are.
+fn resamples_of(benign: u32, malicious: u32) -> BigUint {
+    BigUint::from(benign).pow(benign) * BigUint::from(malicious).pow(malicious)
 }
 
 /// The same bound from `resamples` drawn with `seed`, as the paper does it; see
@@ -209,7 +238,7 @@ pub fn upper_bound_monte_carlo(
 }
 
 /// The sum of one resample of a stratum.
-fn resample(of: Differences, rng: &mut ChaCha8Rng) -> i64 {
+pub(crate) fn resample(of: Differences, rng: &mut ChaCha8Rng) -> i64 {
     let n = u64::from(of.n());
     // Draws that would favour the first tasks are drawn again.
     let fair = u64::MAX - u64::MAX % n;
@@ -234,12 +263,12 @@ fn points(value: i64, nb: i64, nm: i64) -> f64 {
 }
 
 /// A confidence as a fraction: 0.95 is 95/100, which no binary number is.
-struct Confidence(u64);
+pub(crate) struct Confidence(u64);
 
 impl Confidence {
     const ONE: u64 = 1_000_000_000;
 
-    fn new(confidence: f64) -> Option<Self> {
+    pub(crate) fn new(confidence: f64) -> Option<Self> {
         let parts = (confidence * Self::ONE as f64).round();
         (parts > 0.0 && parts < Self::ONE as f64).then_some(Self(parts as u64))
     }
@@ -250,7 +279,7 @@ impl Confidence {
     }
 
     /// The least `k` with `k / of >= confidence`, from 1.
-    fn rank(&self, of: u32) -> u64 {
+    pub(crate) fn rank(&self, of: u32) -> u64 {
         let of = u64::from(of);
         (self.0 * of).div_ceil(Self::ONE)
     }

@@ -11,7 +11,10 @@ mod interval;
 mod mcnemar;
 mod paired;
 
-pub use bootstrap::{PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference};
+pub use bootstrap::{
+    MOST_EXACT, PointInterval, ScoreDifference, paired_bootstrap_difference,
+    paired_bootstrap_rate_difference, pooled_bootstrap_difference,
+};
 pub use interval::{Interval, clustered_wilson, wilson};
 pub use mcnemar::{mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact};
 pub use paired::{MAX_SIGN_FLIPS, PairedT, SignFlip, paired_t, sign_flip};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateId, Origin, RunId, TaskId};
+use crate::{CandidateId, Family, Origin, Rate, TaskId};
 
 /// A rate with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,6 +57,63 @@ pub struct McNemarReport {
     pub p: f64,
 }
 
+/// A paired test of one event over the tasks that both arms assessed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairedTest {
+    /// Tasks in which H0 had the event and the candidate did not.
+    pub minus: u32,
+    /// Tasks in which both or neither had it.
+    pub same: u32,
+    /// Tasks in which the candidate had it and H0 did not.
+    pub plus: u32,
+    /// Exact McNemar, two-sided; 1 when no pair differs.
+    pub p: f64,
+    /// McNemar's chi-squared with continuity correction; absent when no pair differs.
+    pub chi2_cc: Option<f64>,
+    /// Its p-value, one degree of freedom.
+    pub chi2_p: Option<f64>,
+    /// 95 % interval of the difference of the rates, candidate less H0, in points from -100 to
+    /// 100: paired bootstrap, exact.
+    pub interval95: Option<[f64; 2]>,
+}
+
+/// A score difference, candidate less H0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DifferenceReport {
+    /// In points.
+    pub points: f64,
+    /// 95 % percentile interval of the paired bootstrap, stratified as the gate is.
+    pub interval95: [f64; 2],
+    /// Share of resamples in which the candidate is better.
+    pub above: f64,
+}
+
+/// The candidate against H0, task by task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairedReport {
+    /// Attack success.
+    pub attacks: PairedTest,
+    /// Task success on benign tasks.
+    pub benign: PairedTest,
+    /// Task success on attack tasks with a legitimate goal.
+    pub under_attack: PairedTest,
+    /// The score; absent if a family is missing.
+    pub score: Option<DifferenceReport>,
+}
+
+/// One kind of task in both arms: task success where benign, else attack success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CategoryReport {
+    /// The family; of attacks, their source.
+    pub family: Family,
+    /// Risk category, or kind of work.
+    pub category: String,
+    /// H0.
+    pub reference: Rate,
+    /// The candidate.
+    pub candidate: Rate,
+}
+
 /// Agreement of replayed H0 with what was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgreementReport {
@@ -97,6 +154,10 @@ pub struct Evaluation {
     pub reference: ArmReport,
     /// Paired test on attack tasks.
     pub mcnemar: McNemarReport,
+    /// Paired tests.
+    pub paired: PairedReport,
+    /// By family and category, sorted, over tasks that both arms assessed.
+    pub by_category: Vec<CategoryReport>,
     /// Benign tasks that an agent which does nothing passes.
     pub idle_floor: RateReport,
     /// Tasks that one of the arms lost to infrastructure; they count in neither.
@@ -149,96 +210,6 @@ pub struct ComparisonRow {
     pub semantic: SemanticStep,
     /// Mean time of a hook call on this machine, in microseconds; absent if none was made.
     pub hook_us: Option<f64>,
-}
-
-/// One domain and victim of a grid.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GridCell {
-    /// The domain.
-    pub domain: String,
-    /// The simulated victim, without `sim:`.
-    pub victim: String,
-    /// The search.
-    pub run: RunId,
-    /// Its winner.
-    pub best: CandidateId,
-    /// The winner's score on the whole train side.
-    pub search_score: Option<f64>,
-    /// Winner and warm-start bundles on held-out tasks, each against no defence.
-    pub rows: Vec<ComparisonRow>,
-}
-
-/// Searches over domains and victims; what `grid --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GridReport {
-    /// Domain by domain.
-    pub cells: Vec<GridCell>,
-}
-
-/// What one way of spending episodes on a bank of candidates costs, and whom it chooses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spending {
-    /// Episodes.
-    pub episodes: u64,
-    /// Turns of the victim in them: what tokens are in proportion to where there are none.
-    pub victim_turns: u64,
-    /// Candidates stopped early.
-    pub stopped: u64,
-    /// The best of those that were not, by search merit.
-    pub choice: Option<CandidateId>,
-}
-
-/// The cascade against its alternatives; what `cascade audit --json` prints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditReport {
-    /// Candidates of the bank, H0 left out.
-    pub candidates: u64,
-    /// Every candidate on the whole search prefix.
-    pub none: Spending,
-    /// Fresh tasks at each stage, the same gate; absent if the train side has too few.
-    pub staged: Option<Spending>,
-    /// Each stage extends the one before: what a search does.
-    pub nested: Spending,
-}
-
-/// How often the gate stops one candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationRow {
-    /// The candidate.
-    pub candidate: CandidateId,
-    /// Its tasks that prefixes are drawn from.
-    pub tasks: u64,
-    /// Its score less H0's on them, in points.
-    pub difference: f64,
-    /// Whether that is below minus the margin, so that stopping is right.
-    pub inferior: bool,
-    /// Share of drawn prefixes on which the gate stops it.
-    pub stops: RateReport,
-    /// The same as a count.
-    pub stopped: u32,
-}
-
-/// Errors of the gate by simulation; what `gate calibrate --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationReport {
-    /// Benign tasks of the gate prefix.
-    pub benign: u64,
-    /// Malicious tasks of the gate prefix.
-    pub malicious: u64,
-    /// Margin, in points.
-    pub margin: f64,
-    /// Confidence of the bound.
-    pub confidence: f64,
-    /// Prefixes drawn for each candidate.
-    pub draws: u32,
-    /// A/A: H0 against itself with luck of its own. Every stop is false.
-    pub same: RateReport,
-    /// A/B: stops of candidates that are not inferior.
-    pub false_stops: RateReport,
-    /// A/B: passes of candidates that are.
-    pub missed_stops: RateReport,
-    /// By candidate.
-    pub rows: Vec<CalibrationRow>,
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod model;
 mod outcome;
 mod price;
 mod score;
+mod study;
 mod task;
 mod tool;
 mod transcript;
@@ -27,9 +28,9 @@ pub use bundle::{
 };
 pub use decision::{CallDecision, TextDecision};
 pub use evaluation::{
-    AgreementException, AgreementReport, ArmReport, AsrReport, AuditReport, CalibrationReport,
-    CalibrationRow, ComparisonRow, Evaluation, GridCell, GridReport, McNemarReport, RateReport,
-    SemanticStep, Spending,
+    AgreementException, AgreementReport, ArmReport, AsrReport, CategoryReport, ComparisonRow,
+    DifferenceReport, Evaluation, McNemarReport, PairedReport, PairedTest, RateReport,
+    SemanticStep,
 };
 pub use event::{DropReason, Event, Stage, StageOutcome};
 pub use evidence::{EpisodeCost, Evidence, EvidenceInputs};
@@ -39,7 +40,11 @@ pub use id::{CandidateId, ContentHash, EvidenceKey, IdError, RunId, TaskId};
 pub use model::{Api, CallLimits, ModelConfig, ModelConfigError};
 pub use outcome::{FaultKind, Outcome};
 pub use price::{Price, PriceBook, Rates, Usage, Usd};
-pub use score::{Rate, Score};
+pub use score::{COVERAGE_FLOOR, Rate, Score};
+pub use study::{
+    AblationReport, AblationRun, AuditReport, BlindPass, CalibrationReport, CalibrationRow,
+    CrossCell, GridCell, GridReport, Spending,
+};
 pub use task::{Family, Side, Task};
 pub use tool::{RunContext, ToolCall, ToolResult, ToolSpec};
 pub use transcript::{

@@ -85,18 +85,22 @@ struct StoredScore {
     indirect: StoredRate,
     utility_under_attack: StoredRate,
     unassessed: u32,
+    /// By family; absent if nothing was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<[u32; 3]>,
 }
 
 impl From<Score> for StoredScore {
     fn from(s: Score) -> Self {
         let rate = |r: Rate| StoredRate { hits: r.hits, n: r.n };
-        let Score { utility, direct, indirect, utility_under_attack, unassessed } = s;
+        let Score { utility, direct, indirect, utility_under_attack, unassessed, lost } = s;
         Self {
             utility: rate(utility),
             direct: rate(direct),
             indirect: rate(indirect),
             utility_under_attack: rate(utility_under_attack),
             unassessed,
+            lost: (lost != [0; 3]).then_some(lost),
         }
     }
 }
@@ -110,6 +114,7 @@ impl From<StoredScore> for Score {
             indirect: rate(s.indirect),
             utility_under_attack: rate(s.utility_under_attack),
             unassessed: s.unassessed,
+            lost: s.lost.unwrap_or_default(),
         }
     }
 }

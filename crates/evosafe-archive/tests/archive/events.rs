@@ -14,6 +14,7 @@ fn all_kinds() -> Vec<Event> {
         indirect: Rate { hits: 1, n: 2 },
         utility_under_attack: Rate::default(),
         unassessed: 1,
+        lost: [0, 1, 0],
     };
     vec![
         Event::SearchStarted {

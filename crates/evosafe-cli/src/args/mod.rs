@@ -1,12 +1,17 @@
 //! Arguments.
 
+mod common;
 mod study;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use study::{AuditArgs, CalibrateArgs, CascadeCommand, CompareArgs, GateCommand, GridArgs};
+pub use common::{AblationArgs, OutputArgs};
+pub use study::{
+    AblateArgs, Arm, AuditArgs, CalibrateArgs, CascadeCommand, CellArgs, CompareArgs, GateCommand,
+    GridArgs,
+};
 
 /// Exit codes, as shown by `--help`.
 const EXIT_CODES: &str = "\
@@ -53,6 +58,8 @@ pub enum Command {
     /// Evaluate a candidate against no defence on one side of the split.
     #[command(after_help = "Examples:
   evosafe evaluate best --split held-out
+  evosafe evaluate best --split held-out --format markdown
+  evosafe evaluate best --split held-out --format csv --table risks
   evosafe evaluate best --split held-out --attack tool_knowledge
   evosafe evaluate best --spec specs/agentdyn --victim replay:runs/gpt-4o --split all")]
     Evaluate(EvaluateArgs),
@@ -67,8 +74,18 @@ pub enum Command {
     /// again to resume.
     #[command(after_help = "Examples:
   evosafe grid
-  evosafe grid --domains finance --victims glm-5,kimi-k2.5 --candidates 40 --json")]
+  evosafe grid --domains finance --victims glm-5,kimi-k2.5 --candidates 40 --json
+  evosafe grid --cross                               # every winner in every cell as well
+  evosafe grid --format latex --table significance   # p-values and intervals by cell
+  evosafe grid --no-criticizer                       # the same without review")]
     Grid(GridArgs),
+    /// Search cells of the grid with and without parts of the search, several seeds each, and
+    /// compare winners on held-out. Run again to resume.
+    #[command(after_help = "Examples:
+  evosafe ablate                                     # all ablations, kimi-k2.5 in every domain, five seeds
+  evosafe ablate --arms no-criticizer --domains telecom --run-seeds 1,2,3
+  evosafe ablate --victims glm-5,kimi-k2.5 --candidates 40 --format csv --table runs")]
+    Ablate(AblateArgs),
     /// What the cascade saved, and whether it chose well.
     #[command(subcommand)]
     Cascade(CascadeCommand),
@@ -76,7 +93,13 @@ pub enum Command {
     #[command(subcommand)]
     Gate(GateCommand),
     /// Candidates of a search, best first.
-    Leaderboard(RunArgs),
+    #[command(after_help = "Examples:\n  evosafe leaderboard\n  evosafe leaderboard --format csv")]
+    Leaderboard {
+        #[command(flatten)]
+        run: RunArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Who descends from whom.
     Lineage(RunArgs),
     /// A candidate: files, scores, verdicts, notes.
@@ -145,12 +168,8 @@ pub struct SearchArgs {
     /// Who writes the candidates.
     #[arg(long, value_enum, default_value_t = Designer::Offline)]
     pub designer: Designer,
-    /// Evaluate candidates without review (ablation).
-    #[arg(long)]
-    pub no_criticizer: bool,
-    /// Start from no defence alone (ablation).
-    #[arg(long)]
-    pub no_warm_start: bool,
+    #[command(flatten)]
+    pub ablations: AblationArgs,
     /// Cap on candidates, seeds included.
     #[arg(long, value_name = "N")]
     pub candidates: Option<u32>,
@@ -233,6 +252,8 @@ pub struct EvaluateArgs {
     /// Episodes at a time. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, clap::Args)]

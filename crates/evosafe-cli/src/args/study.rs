@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+use evosafe_search::Ablations;
 
-use super::{SplitArg, SplitArgs};
+use super::{AblationArgs, OutputArgs, SplitArg, SplitArgs};
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
@@ -37,6 +38,8 @@ pub struct CompareArgs {
     pub concurrency: Option<usize>,
     #[command(flatten)]
     pub split: SplitArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,28 +94,92 @@ pub struct CalibrateArgs {
     pub seed: u64,
 }
 
+/// Cells of a grid.
 #[derive(Debug, clap::Args)]
-pub struct GridArgs {
+pub struct CellArgs {
     /// Built-in domains: `all`, or names with commas between them.
     #[arg(long, default_value = "all")]
     pub domains: String,
+    /// Cap on candidates of each search, seeds included, instead of the specifications'.
+    #[arg(long, value_name = "N")]
+    pub candidates: Option<u32>,
+    /// Episodes at a time. Default: one per core.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct GridArgs {
+    #[command(flatten)]
+    pub cells: CellArgs,
     /// Simulated victims: `all` (the five of the paper's study), or names or profile files with
     /// commas between them.
     #[arg(long, default_value = "all")]
     pub victims: String,
-    /// Cap on candidates of each search, seeds included, instead of the specifications'.
-    #[arg(long, value_name = "N")]
-    pub candidates: Option<u32>,
     /// Seed of every random choice of the searches.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Evaluate candidates without review (ablation).
+    /// Evaluate every winner in every other cell too: the cross-deployment matrix.
     #[arg(long)]
-    pub no_criticizer: bool,
-    /// Start from no defence alone (ablation). The comparison still shows all bundles.
-    #[arg(long)]
-    pub no_warm_start: bool,
-    /// Episodes at a time. Default: one per core.
-    #[arg(long, value_name = "N")]
-    pub concurrency: Option<usize>,
+    pub cross: bool,
+    /// The comparison shows all bundles whatever is left out of the searches.
+    #[command(flatten)]
+    pub ablations: AblationArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct AblateArgs {
+    #[command(flatten)]
+    pub cells: CellArgs,
+    /// Simulated victims: `all`, or names or profile files with commas between them. The paper's
+    /// ablations hold this one fixed.
+    #[arg(long, default_value = "kimi-k2.5")]
+    pub victims: String,
+    /// What to leave out, one at a time; the full search is always there. Default: all four.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub arms: Vec<Arm>,
+    /// Seeds of the searches, with commas between them.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,3,4,5")]
+    pub run_seeds: Vec<u64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arms of an ablation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Arm {
+    /// `--no-criticizer`
+    NoCriticizer,
+    /// `--no-warm-start`
+    NoWarmStart,
+    /// `--bare-spec`
+    BareSpec,
+    /// `--no-cascade`
+    NoCascade,
+}
+
+impl Arm {
+    /// As on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoCriticizer => "no-criticizer",
+            Self::NoWarmStart => "no-warm-start",
+            Self::BareSpec => "bare-spec",
+            Self::NoCascade => "no-cascade",
+        }
+    }
+}
+
+impl From<Arm> for Ablations {
+    fn from(arm: Arm) -> Self {
+        let none = Self::default();
+        match arm {
+            Arm::NoCriticizer => Self { no_criticizer: true, ..none },
+            Arm::NoWarmStart => Self { no_warm_start: true, ..none },
+            Arm::BareSpec => Self { bare_spec: true, ..none },
+            Arm::NoCascade => Self { no_cascade: true, ..none },
+        }
+    }
 }

@@ -66,7 +66,7 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
     };
     let rows = execute(cx, &archive, &sandbox, job)?;
     let document = json!({ "rows": rows });
-    cx.printer.result(&evosafe_report::comparison_text(&rows), &document)?;
+    cx.printer.tables(evosafe_report::comparison_document(&rows), &document, &args.output)?;
     let indecisive = rows.iter().any(|row| row.evaluation.indecisive);
     Ok(if indecisive { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

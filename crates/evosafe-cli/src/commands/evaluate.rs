@@ -71,6 +71,7 @@ pub fn run(cx: &Context<'_>, args: &EvaluateArgs) -> Result<ExitCode> {
     });
     drop(progress);
     let evaluation = evaluation?;
-    cx.printer.result(&evosafe_report::evaluation_text(&evaluation), &evaluation)?;
+    let tables = evosafe_report::evaluation_document(&evaluation);
+    cx.printer.tables(tables, &evaluation, &args.output)?;
     Ok(if evaluation.indecisive { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

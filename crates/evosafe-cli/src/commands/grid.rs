@@ -2,102 +2,72 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use evosafe_search::DesignerKind;
-use evosafe_spec::{EnvironmentPlan, Plan};
-use evosafe_types::{GridCell, GridReport};
+use anyhow::Result;
+use evosafe_types::{ArmReport, CrossCell, Evaluation, GridCell, GridReport};
 
-use super::{Context, compare, search};
-use crate::args::{GridArgs, SplitArg};
-use crate::session;
+use super::Context;
+use super::study::Study;
+use crate::args::GridArgs;
 
 pub fn run(cx: &Context<'_>, args: &GridArgs) -> Result<ExitCode> {
-    let plans = plans(&args.domains)?;
-    let victims = victims(&args.victims)?;
-    let archive = session::open_archive(&cx.archive, *cx.printer)?;
-    let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
-    let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
-    let seeds = evosafe_spec::seeds()?;
-    let Some((h0, bundles)) = seeds.split_first() else { bail!("there is no defence") };
-    let all = plans.len() * victims.len();
+    let study = Study::open(cx, &args.cells, &args.victims)?;
+    let all = study.cells.len();
     let mut cells = Vec::new();
-    for plan in &plans {
-        for victim in &victims {
-            let (domain, locator) = (plan.name.clone(), format!("sim:{victim}"));
-            cx.printer.note(&format!("cell {} of {all}: {domain}, {victim}", cells.len() + 1));
-            let mut plan = plan.clone();
-            plan.budget.candidates = args.candidates.or(plan.budget.candidates);
-            let job = search::Job {
-                plan: plan.clone(),
-                locator: locator.clone(),
-                seed: args.seed,
-                designer: DesignerKind::Offline,
-                criticizer: !args.no_criticizer,
-                warm_start: !args.no_warm_start,
-                concurrency,
-            };
-            let found = search::execute(cx, &archive, &sandbox, job)?;
-            let best = session::bundle(&archive, &found.best)?;
-            let mut against = vec![best];
-            against.extend(bundles.iter().filter(|b| b.id() != found.best).cloned());
-            let job = compare::Job {
-                plan,
-                locator,
-                attack: None,
-                side: SplitArg::HeldOut,
-                concurrency,
-                found: Some(session::find_run(&archive, Some(found.run.as_str()))?),
-                h0: h0.clone(),
-                bundles: against,
-            };
-            let rows = compare::execute(cx, &archive, &sandbox, job)?;
-            cells.push(GridCell {
-                domain,
-                victim: victim.clone(),
-                run: found.run,
-                best: found.best,
-                search_score: found.wide.points(),
-                rows,
+    for cell in &study.cells {
+        let (domain, victim) = (cell.domain().to_owned(), cell.victim.clone());
+        study.note(&format!("cell {} of {all}: {domain}, {victim}", cells.len() + 1));
+        let found = study.search(cell, args.seed, args.ablations.into())?;
+        let mut bundles = study.of(std::iter::once(&found.best))?;
+        bundles.extend(study.bundles.iter().filter(|b| b.id() != found.best).cloned());
+        let rows = study.held_out(cell, &found.run, bundles)?;
+        cells.push(GridCell {
+            domain,
+            victim,
+            run: found.run,
+            best: found.best,
+            search_score: found.wide.points(),
+            rows,
+        });
+    }
+    let cross = if args.cross { cross(&study, &cells)? } else { Vec::new() };
+    let report = GridReport { cells, cross };
+    cx.printer.tables(evosafe_report::grid_document(&report), &report, &args.output)?;
+    let lost = |cell: &GridCell| {
+        cell.rows
+            .iter()
+            .any(|row| row.evaluation.candidate == cell.best && row.evaluation.indecisive)
+    };
+    let indecisive = report.cells.iter().any(lost) || report.cross.iter().any(|x| x.indecisive);
+    Ok(if indecisive { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Every winner on the held-out tasks of every cell, winner by winner.
+fn cross(study: &Study<'_>, cells: &[GridCell]) -> Result<Vec<CrossCell>> {
+    let mut used: Vec<Vec<Evaluation>> = Vec::new();
+    for (at, (cell, deployed)) in study.cells.iter().zip(cells).enumerate() {
+        let place = format!("{}, {}", deployed.domain, deployed.victim);
+        study.note(&format!("all winners in cell {} of {}: {place}", at + 1, cells.len()));
+        let winners = study.of(cells.iter().map(|trained| &trained.best))?;
+        let rows = study.held_out(cell, &deployed.run, winners)?;
+        used.push(rows.into_iter().map(|row| row.evaluation).collect());
+    }
+    let mut cross = Vec::new();
+    for trained in cells {
+        for (deployed, rows) in cells.iter().zip(&used) {
+            let Some(e) = rows.iter().find(|e| e.candidate == trained.best) else { continue };
+            let arm: &ArmReport = &e.arm;
+            cross.push(CrossCell {
+                trained_domain: trained.domain.clone(),
+                trained_victim: trained.victim.clone(),
+                domain: deployed.domain.clone(),
+                victim: deployed.victim.clone(),
+                candidate: trained.best.clone(),
+                arm: arm.clone(),
+                reference_score: e.reference.score,
+                unassessed: e.unassessed,
+                indecisive: e.indecisive,
             });
         }
     }
-    let report = GridReport { cells };
-    cx.printer.result(&evosafe_report::grid_text(&report), &report)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The specifications asked for; `all` are the built-in domains.
-fn plans(asked: &str) -> Result<Vec<Plan>> {
-    let built_in = |plan: &Plan| matches!(plan.environment, EnvironmentPlan::Builtin { .. });
-    if asked == "all" {
-        let mut all = Vec::new();
-        for name in evosafe_spec::embedded() {
-            all.extend(Some(evosafe_spec::load(name)?).filter(built_in));
-        }
-        return Ok(all);
-    }
-    let mut plans = Vec::new();
-    for name in asked.split(',').map(str::trim) {
-        let plan = evosafe_spec::load(name)?;
-        if !built_in(&plan) {
-            bail!("--domains: {name} is no built-in domain; simulated victims work in those only");
-        }
-        plans.push(plan);
-    }
-    Ok(plans)
-}
-
-/// The profiles asked for; `all` are those of the paper's study.
-fn victims(asked: &str) -> Result<Vec<String>> {
-    let names: Vec<String> = match asked {
-        "all" => {
-            let known = evosafe_spec::profiles();
-            known.into_iter().filter(|name| *name != "default").map(str::to_owned).collect()
-        }
-        _ => asked.split(',').map(|name| name.trim().to_owned()).collect(),
-    };
-    for name in &names {
-        evosafe_spec::profile(name)?;
-    }
-    Ok(names)
+    Ok(cross)
 }

@@ -6,33 +6,55 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use evosafe_archive::{Archive, ResultKind};
+use evosafe_report::{Document, Format, Row, points};
+use evosafe_search::RunRecord;
 use evosafe_types::{ContentHash, TaskId};
 use serde_json::json;
 use similar::TextDiff;
 
 use super::Context;
+use crate::args::OutputArgs;
 use crate::session;
 
-pub fn leaderboard(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
+pub fn leaderboard(cx: &Context<'_>, run: Option<&str>, output: &OutputArgs) -> Result<ExitCode> {
     let archive = Archive::open_read(&cx.archive)?;
     let (id, record) = session::find_run(&archive, run)?;
     let rows = evosafe_report::leaderboard(&archive, &id, &record.candidates)?;
-    let mut text = evosafe_report::leaderboard_text(&rows, record.best.as_ref());
-    text.push_str("\n\n* best so far   x may not win (evosafe show says why)   ");
-    text.push_str(caveat(&record));
-    cx.printer.result(&text, &json!({ "run": id, "best": record.best, "rows": rows }))?;
+    let value = json!({ "run": id, "best": record.best, "rows": rows });
+    cx.printer.tables(tables(&rows, &record), &value, output)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What must stand beside every number of this search.
-fn caveat(record: &evosafe_search::RunRecord) -> &'static str {
-    if record.identity.victim.starts_with("replay:") {
-        evosafe_types::REPLAY_CAVEAT
+/// The candidates as a table, with what must stand beside every number of this search.
+fn tables(rows: &[Row], record: &RunRecord) -> Document {
+    let caveat = if record.identity.victim.starts_with("replay:") {
+        Some(evosafe_types::REPLAY_CAVEAT.to_owned())
     } else if record.identity.victim.starts_with("sim:") {
-        evosafe_types::SIMULATED_CAVEAT
+        Some(evosafe_types::SIMULATED_CAVEAT.to_owned())
     } else {
-        ""
+        None
+    };
+    let caveats = caveat.into_iter().collect();
+    let identity = &record.identity;
+    let left_out: Vec<&str> = [
+        (!identity.criticizer, "Criticizer"),
+        (!identity.warm_start, "warm start"),
+        (identity.bare_spec, "specification (bare)"),
+        (identity.no_cascade, "cascade"),
+    ]
+    .into_iter()
+    .filter_map(|(out, name)| out.then_some(name))
+    .collect();
+    let mut facts = vec![
+        ("specification", record.name.clone()),
+        ("victim", identity.victim.clone()),
+        ("seed", identity.seed.to_string()),
+    ];
+    if !left_out.is_empty() {
+        facts.push(("left out", left_out.join(", ")));
     }
+    let document = evosafe_report::leaderboard_document(rows, record.best.as_ref(), caveats);
+    Document { facts, ..document }
 }
 
 pub fn lineage(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
@@ -60,9 +82,8 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
     let bundle = session::bundle(&archive, &id)?;
     let results: Vec<_> =
         archive.results(&id)?.into_iter().filter(|r| r.run.as_ref() == Some(&run)).collect();
-    let mut text =
-        evosafe_report::leaderboard_text(std::slice::from_ref(&row), record.best.as_ref());
-    let _ = write!(text, "\n{}\n", caveat(&record));
+    let table = tables(std::slice::from_ref(&row), &record);
+    let mut text = evosafe_report::render(&table, Format::Text);
     for record in &results {
         let line = |key: &str| record.body.get(key).and_then(|v| v.as_str()).unwrap_or_default();
         match record.kind {
@@ -73,14 +94,17 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
                 let _ = write!(text, "\nCriticizer: {}\n", line("text"));
             }
             ResultKind::Promotion => {
-                let _ = writeln!(text, "\npromotion: {}", record.body);
+                let _ = writeln!(text, "\n{}", promotion(&record.body));
             }
             ResultKind::Evaluation => {
+                let lost = record.body["indecisive"].as_bool() == Some(true);
                 let _ = writeln!(
                     text,
-                    "\nevaluation on {}: score {}",
+                    "\nevaluation on {} with {}: score {}{}",
                     line("split"),
-                    record.body["score"]
+                    line("victim"),
+                    points(record.body["score"].as_f64()),
+                    if lost { ", INDECISIVE" } else { "" }
                 );
             }
             ResultKind::Build => {
@@ -99,6 +123,24 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
         results.iter().map(|r| json!({ "kind": r.kind, "body": r.body })).collect();
     cx.printer.result(&text, &json!({ "row": row, "results": results, "files": files }))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether it may win, and why not.
+fn promotion(body: &serde_json::Value) -> String {
+    let reasons = body["reasons"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut text = match body["eligible"].as_bool() {
+        Some(true) => "promotion: may win".to_owned(),
+        _ => "promotion: may not win".to_owned(),
+    };
+    for reason in reasons {
+        let _ = write!(text, "\n  {}", reason.as_str().unwrap_or_default());
+    }
+    for (key, name) in [("robustness_gap", "robustness gap"), ("expected_loss", "expected loss")] {
+        if let Some(number) = body[key].as_f64() {
+            let _ = write!(text, "\n  {name} {number:.3}");
+        }
+    }
+    text
 }
 
 pub fn diff(cx: &Context<'_>, a: &str, b: &str, run: Option<&str>) -> Result<ExitCode> {
@@ -159,7 +201,7 @@ pub fn trace(
 }
 
 /// A hint with train tasks that look like what was asked for.
-fn nearest(record: &evosafe_search::RunRecord, asked: &str) -> String {
+fn nearest(record: &RunRecord, asked: &str) -> String {
     let close: Vec<&str> =
         record.order.iter().map(TaskId::as_str).filter(|id| id.contains(asked)).take(3).collect();
     if close.is_empty() { String::new() } else { format!("; did you mean {}?", close.join(", ")) }

@@ -1,5 +1,6 @@
 //! The commands.
 
+mod ablate;
 mod archive;
 mod bridge;
 mod cascade;
@@ -10,6 +11,7 @@ mod grid;
 mod harness;
 mod inspect;
 mod search;
+mod study;
 
 use std::process::ExitCode;
 
@@ -36,9 +38,12 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Evaluate(args) => evaluate::run(&cx, &args),
         Command::Compare(args) => compare::run(&cx, &args),
         Command::Grid(args) => grid::run(&cx, &args),
+        Command::Ablate(args) => ablate::run(&cx, &args),
         Command::Cascade(CascadeCommand::Audit(args)) => cascade::audit(&cx, &args),
         Command::Gate(GateCommand::Calibrate(args)) => cascade::calibrate(&cx, &args),
-        Command::Leaderboard(args) => inspect::leaderboard(&cx, args.run.as_deref()),
+        Command::Leaderboard { run, output } => {
+            inspect::leaderboard(&cx, run.run.as_deref(), &output)
+        }
         Command::Lineage(args) => inspect::lineage(&cx, args.run.as_deref()),
         Command::Show(args) => inspect::show(&cx, &args.candidate, args.run.as_deref()),
         Command::Diff { a, b, run } => inspect::diff(&cx, &a, &b, run.as_deref()),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
-use evosafe_search::{DesignerKind, SearchConfig, SearchError, SearchSummary};
+use evosafe_search::{Ablations, DesignerKind, SearchConfig, SearchError, SearchSummary};
 use evosafe_spec::Plan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -24,8 +24,7 @@ pub struct Job {
     pub locator: String,
     pub seed: u64,
     pub designer: DesignerKind,
-    pub criticizer: bool,
-    pub warm_start: bool,
+    pub ablations: Ablations,
     pub concurrency: usize,
 }
 
@@ -40,15 +39,14 @@ pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
             Designer::Offline => DesignerKind::Offline,
             Designer::Random => DesignerKind::Random,
         },
-        criticizer: !args.no_criticizer,
-        warm_start: !args.no_warm_start,
+        ablations: args.ablations.into(),
         concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
     };
     let archive = session::open_archive(&cx.archive, *cx.printer)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let summary = execute(cx, &archive, &sandbox, job)?;
     cx.printer.result(&text(&summary), &document(&summary))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if summary.indecisive() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 /// Runs a search to its end, with progress.
@@ -58,13 +56,9 @@ pub fn execute(
     sandbox: &Sandbox,
     job: Job,
 ) -> Result<SearchSummary> {
-    let Job { plan, locator, seed, designer, criticizer, warm_start, concurrency } = job;
+    let Job { plan, locator, seed, designer, ablations, concurrency } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
     let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
-    let mut seeds = evosafe_spec::seeds()?;
-    if !warm_start {
-        seeds.truncate(1);
-    }
     let cancel = CancellationToken::new();
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();
@@ -82,11 +76,11 @@ pub fn execute(
             victim_locator: absolute(&locator),
             archive: Arc::clone(archive),
             sandbox: sandbox.clone(),
-            seeds,
+            seeds: evosafe_spec::seeds()?,
             library: evosafe_spec::mechanisms()?,
             seed,
             designer,
-            criticizer,
+            ablations,
             concurrency,
             cancel,
             sink,
@@ -139,6 +133,8 @@ fn document(s: &SearchSummary) -> serde_json::Value {
         "episodes_reused": s.episodes_reused,
         "episodes_saved_by_gate": s.episodes_saved,
         "unassessed": s.unassessed,
+        "indecisive": s.indecisive(),
+        "token_keyed_rules": s.blind.keyed_rules,
         "elapsed_s": (s.elapsed_s * 10.0).round() / 10.0,
         "ended": s.reason,
     })
@@ -155,11 +151,17 @@ fn text(s: &SearchSummary) -> String {
             percent(score.utility_under_attack.value())
         )
     };
+    let indecisive = if s.indecisive() {
+        "\nINDECISIVE: fewer than 90 % of a family's episodes were assessed, of the winner or of no defence"
+    } else {
+        ""
+    };
     format!(
         "best        {}\n  train     {}\n  no defence {}\n\
          candidates  {}, {} proposals rejected by the Criticizer\n\
          episodes    {} run, {} reused, {} saved by the cascade, {} unassessed\n\
-         ended       {} after {:.0} s\n\n\
+         blind pass  {} rules of the winner are keyed to tokens of the train tasks\n\
+         ended       {} after {:.0} s{indecisive}\n\n\
          next: evosafe evaluate best --split held-out ; evosafe lineage ; evosafe show best",
         s.best.short(),
         arm(&s.wide),
@@ -170,6 +172,7 @@ fn text(s: &SearchSummary) -> String {
         s.episodes_reused,
         s.episodes_saved,
         s.unassessed,
+        s.blind.keyed_rules,
         s.reason,
         s.elapsed_s
     )

@@ -1,7 +1,10 @@
 use evosafe_stats::gate::{
     Differences, GateRule, RESAMPLES, SEED, Sums, upper_bound_exact, upper_bound_monte_carlo,
 };
-use evosafe_stats::{paired_bootstrap_difference, paired_bootstrap_rate_difference};
+use evosafe_stats::{
+    MOST_EXACT, PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference,
+    pooled_bootstrap_difference,
+};
 use proptest::prelude::*;
 
 fn d(minus: u32, zero: u32, plus: u32) -> Differences {
@@ -193,8 +196,28 @@ fn an_empty_stratum_says_nothing() {
 fn a_whole_train_side_is_quick_enough() {
     let found = paired_bootstrap_difference(d(5, 60, 3), d(200, 238, 2), 0.95).unwrap();
     let middle = 100.0 * (-2.0 / 68.0 + 198.0 / 440.0);
-    assert!(found.low < middle && middle < found.high, "{found:?}");
-    assert!(found.high - found.low < 20.0, "{found:?}");
+    let PointInterval { low, high } = found.interval;
+    assert!(low < middle && middle < high && high - low < 20.0, "{found:?}");
+    assert!((found.points - middle).abs() < 1e-9 && found.above > 0.999, "{found:?}");
+    // At the limit it is exact, and what is drawn beyond it is close to that.
+    let (exact, drawn) = (d(30, MOST_EXACT - 31, 1), d(30, MOST_EXACT - 30, 1));
+    let interval = |of| paired_bootstrap_difference(d(2, 26, 2), of, 0.95).unwrap().interval;
+    let (exact, drawn) = (interval(exact), interval(drawn));
+    assert!((exact.low - drawn.low).abs() < 1.0 && (exact.high - drawn.high).abs() < 1.0);
+}
+
+#[test]
+fn cells_are_averaged_and_each_is_resampled_by_itself() {
+    // One cell always gains 100 points, the other has one coin toss of 50: 75 or 50 or 100.
+    let sure = (d(0, 4, 0), d(4, 0, 0));
+    let tossed = (d(0, 1, 1), d(0, 4, 0));
+    let found = pooled_bootstrap_difference(&[sure, tossed], 0.95, 4_000, 1).unwrap();
+    assert!((found.points - 75.0).abs() < 1e-9);
+    assert_eq!((found.interval.low, found.interval.high, found.above), (50.0, 100.0, 1.0));
+    assert_eq!(pooled_bootstrap_difference(&[sure, tossed], 0.95, 4_000, 1), Some(found));
+    assert_eq!(pooled_bootstrap_difference(&[], 0.95, 10, 1), None);
+    assert_eq!(pooled_bootstrap_difference(&[sure], 0.95, 0, 1), None);
+    assert_eq!(pooled_bootstrap_difference(&[(d(0, 0, 0), d(0, 1, 0))], 0.95, 10, 1), None);
 }
 
 #[test]
@@ -249,8 +272,10 @@ proptest! {
     fn swapping_the_arms_mirrors_the_interval(benign in differences(5), malicious in differences(5)) {
         let one = paired_bootstrap_difference(benign, malicious, 0.95).unwrap();
         let other = paired_bootstrap_difference(benign.reversed(), malicious.reversed(), 0.95).unwrap();
-        prop_assert!(one.low <= one.high);
-        prop_assert_eq!((one.low, one.high), (-other.high, -other.low));
+        prop_assert!(one.interval.low <= one.interval.high);
+        prop_assert_eq!(one.interval.low, -other.interval.high);
+        prop_assert_eq!(one.interval.high, -other.interval.low);
+        prop_assert!(one.above + other.above <= 1.0 + 1e-9, "they can be equal as well");
     }
 }
 

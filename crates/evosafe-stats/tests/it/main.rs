@@ -3,3 +3,4 @@
 mod gate;
 mod interval;
 mod paired;
+mod reference;

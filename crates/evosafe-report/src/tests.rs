@@ -1,0 +1,184 @@
+//! What the documents say, on made-up results.
+
+use evosafe_types::{
+    AblationReport, AblationRun, BlindPass, CandidateId, CrossCell, Evaluation, GridReport, RunId,
+    SIMULATED_CAVEAT,
+};
+
+use crate::document::{Document, Table, Value};
+use crate::render::{Format, render};
+use crate::samples::{cell, evaluation, row};
+use crate::{ablation_document, comparison_document, evaluation_document, grid_document};
+
+const FORMATS: [Format; 5] =
+    [Format::Text, Format::Markdown, Format::Csv, Format::Latex, Format::Json];
+
+fn table<'a>(document: &'a Document, name: &str) -> &'a Table {
+    document.tables.iter().find(|t| t.name == name).expect("there is such a table")
+}
+
+/// The cells of a column, where the rows have another in common.
+fn column(table: &Table, key: &str) -> Vec<Value> {
+    let at = table.columns.iter().position(|c| c.key == key).expect("there is such a column");
+    table.rows.iter().map(|row| row.cells[at].clone()).collect()
+}
+
+fn grid() -> GridReport {
+    let lossy = Evaluation { indecisive: true, unassessed: 4, ..evaluation("lossy", 9, 0) };
+    GridReport {
+        cells: vec![
+            cell("shop", "a", vec![row("won", evaluation("one", 9, 5)), row("camel", lossy)]),
+            cell(
+                "shop",
+                "b",
+                vec![row("won", evaluation("two", 8, 4)), row("x", evaluation("x", 9, 2))],
+            ),
+        ],
+        cross: Vec::new(),
+    }
+}
+
+#[test]
+fn caveats_stand_in_every_format_of_every_document() {
+    let e = evaluation("one", 8, 4);
+    let rows = [row("one", e.clone())];
+    let ablation = AblationReport { runs: Vec::new(), caveats: vec![SIMULATED_CAVEAT.to_owned()] };
+    for document in [
+        evaluation_document(&e),
+        comparison_document(&rows),
+        grid_document(&grid()),
+        ablation_document(&ablation),
+    ] {
+        for format in FORMATS {
+            let text = render(&document, format);
+            assert!(text.contains(SIMULATED_CAVEAT), "{format:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_indecisive_evaluation_says_so_first() {
+    let e = Evaluation { indecisive: true, unassessed: 4, ..evaluation("one", 8, 4) };
+    let document = evaluation_document(&e);
+    assert!(document.notes[0].contains("INDECISIVE"), "{:?}", document.notes);
+    let bundles = comparison_document(&[row("one", e)]);
+    let verdicts = column(table(&bundles, "bundles"), "verdict");
+    assert_eq!(verdicts, [Value::Empty, Value::text("indecisive")]);
+}
+
+#[test]
+fn the_best_of_a_cell_is_marked_and_never_an_indecisive_one() {
+    let document = grid_document(&grid());
+    let cells = table(&document, "cells");
+    // Cell a: no defence, camel (all attacks stopped, but indecisive), the winner. Cell b: no
+    // defence, x, the winner, which loses to x.
+    let best = column(cells, "best");
+    let expected = [false, false, true, false, true, false].map(Value::Mark);
+    assert_eq!(best, expected);
+    assert_eq!(column(cells, "verdict")[1], Value::text("indecisive"));
+    assert!(document.notes[0].contains("in 1 of 2 cells"), "{:?}", document.notes);
+    // 7 and 8 stopped: (15 - 1)^2 / 15.
+    assert!(document.notes[2].contains("15 stopped, 0 newly open"), "{:?}", document.notes);
+    assert!(document.notes[2].contains("correction 13.1"), "{:?}", document.notes);
+    // Scores 90 - 25 and 80 - 20 against 90 - 60.
+    assert!(document.notes[3].contains("+32.5 points"), "{:?}", document.notes);
+}
+
+#[test]
+fn sources_and_risks_pool_the_victims_of_a_domain() {
+    let document = grid_document(&grid());
+    let sources = table(&document, "sources");
+    assert_eq!(column(sources, "residual"), [Value::Of(9, 40)]);
+    assert_eq!(column(sources, "no_defence"), [Value::Percent(60.0)]);
+    let risks = table(&document, "risks");
+    assert_eq!(column(risks, "category"), [Value::text("orders"), Value::text("wash_trade")]);
+    assert_eq!(column(risks, "ours"), [Value::Of(17, 20), Value::Of(9, 40)]);
+}
+
+#[test]
+fn the_cross_matrix_has_winners_in_rows_and_cells_in_columns() {
+    let mut grid = grid();
+    let place = |i: usize| (["a", "b"][i]).to_owned();
+    for (trained, deployed, goals, attacks) in
+        [(0, 0, 9, 5), (0, 1, 9, 9), (1, 0, 8, 8), (1, 1, 8, 4)]
+    {
+        let e = evaluation("any", goals, attacks);
+        grid.cross.push(CrossCell {
+            trained_domain: "shop".to_owned(),
+            trained_victim: place(trained),
+            domain: "shop".to_owned(),
+            victim: place(deployed),
+            candidate: CandidateId::of(&[b"any"]),
+            arm: e.arm,
+            reference_score: Some(30.0),
+            unassessed: 0,
+            indecisive: false,
+        });
+    }
+    let document = grid_document(&grid);
+    let cross = table(&document, "cross");
+    let scores = |values: Vec<Value>| -> Vec<i64> {
+        let round = |v: &Value| match v {
+            Value::Points(x) => Some(x.round() as i64),
+            _ => None,
+        };
+        values.iter().filter_map(round).collect()
+    };
+    assert_eq!(scores(column(cross, "shop_a")), [65, 40, 30], "two winners, then no defence");
+    assert_eq!(scores(column(cross, "shop_b")), [45, 60, 30]);
+    let note = document.notes.iter().find(|n| n.contains("in its own cell")).expect("a note");
+    assert!(note.contains("in its own cell +32.5"), "{note}");
+    assert!(note.contains("same domain with another victim +12.5"), "{note}");
+    assert!(note.contains("same victim in another domain -"), "{note}");
+    assert!(document.notes.iter().any(|n| n.contains("in 2 of 2 cells")), "{:?}", document.notes);
+}
+
+#[test]
+fn ablations_are_paired_by_seed_and_cell() {
+    let mut runs = Vec::new();
+    // Held-out points of an arm are 90 - 5 * attacks.
+    for (seed, full, without, rules) in [(1, 4, 6, 1), (2, 5, 8, 3), (3, 4, 5, 2)] {
+        for (arm, attacks, rules) in [("full", full, 0), ("no-criticizer", without, rules)] {
+            for victim in ["a", "b"] {
+                runs.push(AblationRun {
+                    domain: "shop".to_owned(),
+                    victim: victim.to_owned(),
+                    arm: arm.to_owned(),
+                    seed,
+                    run: RunId::of(&[arm.as_bytes()]),
+                    best: CandidateId::of(&[arm.as_bytes()]),
+                    candidates: 60,
+                    rejected: 0,
+                    train_score: Some(70.0),
+                    held_out: evaluation("any", 9, attacks).arm,
+                    reference_score: Some(30.0),
+                    unassessed: 0,
+                    indecisive: false,
+                    blind: BlindPass { keyed_rules: rules, ..BlindPass::default() },
+                });
+            }
+        }
+    }
+    // A seed that the full search lost is in neither arm.
+    let lost = AblationRun { seed: 4, indecisive: true, ..runs[0].clone() };
+    let unpaired = AblationRun { seed: 4, ..runs[2].clone() };
+    runs.extend([lost, unpaired]);
+    let document = ablation_document(&AblationReport { runs, caveats: Vec::new() });
+    let differences = table(&document, "differences");
+    let round = |v: &Value| match v {
+        Value::Points(x) => (x * 100.0).round() as i64,
+        _ => 0,
+    };
+    let means: Vec<i64> = column(differences, "difference").iter().map(round).collect();
+    // -10, -15 and -5 points; no search score differs; 1, 3 and 2 rules more.
+    assert_eq!(means, [-1000, 0, 200]);
+    assert_eq!(column(differences, "seeds"), [Value::Count(3), Value::Count(3), Value::Count(3)]);
+    assert_eq!(column(differences, "sign_flip_p")[0], Value::P(0.25), "the least of three seeds");
+    // t with 2 degrees of freedom: 4.3027 * 5 / sqrt(3) = 12.42 on either side of -10.
+    let Value::PointRange(low, high) = column(differences, "t95")[0] else { panic!("an interval") };
+    assert!((low + 22.42).abs() < 0.01 && (high - 2.42).abs() < 0.01, "{low} {high}");
+    assert_eq!(column(differences, "t95")[1], Value::Empty, "nothing varies");
+    assert!(document.notes.iter().any(|n| n.contains("1 runs")), "{:?}", document.notes);
+    let rules = column(table(&document, "arms"), "keyed_rules");
+    assert_eq!(rules[0], Value::Number(0.0));
+}
