@@ -19,37 +19,43 @@ const replace = (text) => Object.freeze({ do: 'replace', text: String(text) });
 // ---------------------------------------------------------------- text
 
 // Patterns with the `g` flag are made where they are used: the provider freezes top-level values.
-const INVISIBLE = '[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]|\\udb40[\\udc00-\\udfff]';
 const CONFUSABLE_FROM = 'аеорсухіјѕԁһӏԛԝАВЕКМНОРСТХІЈЅοαινρτυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ‐‑‒–—−’‘‛′“”„″‚․⁄∕：';
 const CONFUSABLE_TO = 'aeopcyxijsdhlqwABEKMHOPCTXIJSoaivptukABEZHIKMNOPTYX------\'\'\'\'"""",.//:';
 const CONFUSABLE = new Map(Array.from(CONFUSABLE_FROM).map((c, i) => [c, CONFUSABLE_TO[i]]));
 
+// The engine has no faster test: an anchored loop over one class is its quickest pattern, and a search its slowest.
 const isAscii = (text) => /^[\x00-\x7f]*$/.test(text);   // eslint-disable-line no-control-regex
+/** ASCII in which the only white space is single spaces between words: nothing to fold but case. */
+const isPlain = (text) => /^(?:[\x00-\x08\x0e-\x1f!-\x7f]+(?: [\x00-\x08\x0e-\x1f!-\x7f]+)*)?$/.test(text);   // eslint-disable-line no-control-regex
+
+const withoutInvisible = (text) => text.replace(/[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|\udb40[\udc00-\udfff]/g, '');
 
 /** Text without zero-width, bidirectional and tag characters. */
 function stripInvisible(text) {
   const t = String(text);
-  return isAscii(t) ? t : t.replace(new RegExp(INVISIBLE, 'g'), '');
+  return isAscii(t) ? t : withoutInvisible(t);
 }
 
 /** NFKC, no invisible characters, look-alike letters folded to Latin ones. Keeps case and spacing. */
 function foldText(text) {
-  const t = stripInvisible(text);
+  const t = String(text);
   if (isAscii(t)) return t;
-  let out = '';
-  for (const c of t.normalize('NFKC')) out += CONFUSABLE.get(c) || c;
-  return out;
+  return withoutInvisible(t).normalize('NFKC').replace(/[^\x00-\x7f]/gu, (c) => CONFUSABLE.get(c) || c);   // eslint-disable-line no-control-regex
 }
 
 /** `foldText`, lower case, white space collapsed: the form in which values are compared. */
 function normalizeText(text) {
-  const t = foldText(text).toLowerCase();
+  const given = String(text);
+  if (isPlain(given)) return given.toLowerCase();
+  const t = foldText(given).toLowerCase();
   return (/[\t-\r\u00a0\u2000-\u3000]|  /.test(t) ? t.replace(/\s+/g, ' ') : t).trim();
 }
 
 /** Lower-case words of a text; letters and digits with inner `'`, `-` and `_`. */
 function words(text) {
-  const t = foldText(text).toLowerCase();
+  const given = String(text);
+  if (isAscii(given)) return given.toLowerCase().match(/[a-z0-9]+(?:['_-][a-z0-9]+)*/g) || [];
+  const t = foldText(given).toLowerCase();
   return (isAscii(t) ? t.match(/[a-z0-9]+(?:['_-][a-z0-9]+)*/g) : t.match(/[\p{L}\p{N}]+(?:['_-][\p{L}\p{N}]+)*/gu)) || [];
 }
 
@@ -82,12 +88,13 @@ function sentences(text) {
   };
   const lines = [];
   for (const line of String(text).split('\n')) {
-    if (!/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
+    if ((/^[^<[#=*]*$/.test(line) && !line.includes('----')) || !/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
     else lines.push(...line.split(/(?=(?<!#)##|<\/?[A-Za-z][^<>]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/));
   }
   for (let k = 0; k < lines.length; k++) {
     if (full()) { out.push(lines.slice(k).join('\n')); break; }
     const line = lines[k];
+    if (/^[^.!?;]*$/.test(line)) { add(line); continue; }
     let from = 0;
     const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
     for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
@@ -105,13 +112,15 @@ function sentences(text) {
 // ---------------------------------------------------------------- values
 
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
-const monthNumber = (word) => (word.length >= 3 ? MONTHS.findIndex((m) => m === word || (word.length <= 4 && m.startsWith(word.slice(0, 3)) && (word.length === 3 || word === 'sept'))) + 1 : 0);
+const MONTH_NUMBERS = new Map(MONTHS.flatMap((m, i) => [[m, i + 1], [m.slice(0, 3), i + 1]]).concat([['sept', 9]]));
+const monthNumber = (word) => MONTH_NUMBERS.get(word) || 0;
 const pad = (n) => String(n).padStart(2, '0');
 
 /** Dates in a text as `YYYY-MM-DD`, year `*` where none is given. Knows ISO and English day-month forms. */
 function extractDates(text) {
   const found = [];
   const t = foldText(text);
+  if (!/\d/.test(t)) return found;
   const iso = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/g;
   for (let m = iso.exec(t); m !== null; m = iso.exec(t)) found.push(`${m[1]}-${pad(m[2])}-${pad(m[3])}`);
   const w = t.toLowerCase().match(/[a-z]+|\d+(?:st|nd|rd|th)?/g) || [];
@@ -142,6 +151,7 @@ function extractAmounts(text) {
   const out = [];
   const re = /(^|[^\p{L}\p{N}_.,:/-])([$€£¥]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\p{L}\d_/:-]|[.,]\d)/gu;
   const t = foldText(text);
+  if (!/\d/.test(t)) return out;
   for (let m = re.exec(t); m !== null; m = re.exec(t)) out.push(Number(m[3].replace(/,/g, '')));
   return out.filter((n) => Number.isFinite(n));
 }
@@ -164,7 +174,7 @@ function tokenKind(token) {
 /** Typed values of a text, in order: [{kind, value}] with `value` normalised; URLs without scheme, `www.` and final `/`. */
 function extractValues(text) {
   const out = [];
-  const tokens = foldText(text).slice(0, LIMITS.text).split(/[\s<>"`|{}()[\],;]+/);
+  const tokens = foldText(text).slice(0, LIMITS.text).match(/[^\s<>"`|{}()[\],;]+/g) || [];
   for (let i = 0; i < tokens.length; i++) {
     if (!/[@./\\\d]/.test(tokens[i])) continue;
     let token = tokens[i].replace(/^['*_#=:]+|['*_.,:!?]+$/g, '');
@@ -183,7 +193,8 @@ function extractValues(text) {
 
 /** A URL in comparable form. */
 function canonicalUrl(url) {
-  return normalizeText(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^www\./, '').replace(/[/.]+$/, '');
+  const u = normalizeText(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^www\./, '');
+  return u.endsWith('/') || u.endsWith('.') ? u.replace(/[/.]+$/, '') : u;
 }
 
 /** Host of a URL, email or host name. */
@@ -210,8 +221,13 @@ function parseLiteral(text) {
   const s = String(text);
   let i = 0;
   const FAIL = {};
-  const space = () => { while (i < s.length && /\s/.test(s[i])) i++; };
+  const atoms = /[\w.+-]*/y;
+  const space = () => { while (i < s.length && (s[i] === ' ' || /\s/.test(s[i]))) i++; };
   const string = (quote) => {
+    const close = s.indexOf(quote, i + 1);
+    if (close < 0) throw FAIL;
+    const plain = s.slice(i + 1, close);
+    if (!plain.includes('\\')) { i = close + 1; return plain; }
     let out = '';
     for (i++; i < s.length; i++) {
       const c = s[i];
@@ -253,9 +269,9 @@ function parseLiteral(text) {
       for (const [k, v] of entries) out[k] = v;
       return out;
     }
-    const from = i;
-    while (i < s.length && /[\w.+-]/.test(s[i])) i++;
-    const atom = s.slice(from, i);
+    atoms.lastIndex = i;
+    const atom = atoms.exec(s)[0];
+    i += atom.length;
     if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(atom)) return Number(atom);
     if (/^(?:true|false|null|none|nan)$/i.test(atom)) return { true: true, false: false }[atom.toLowerCase()] ?? null;
     throw FAIL;
@@ -303,16 +319,30 @@ function redactClaim(args, claim) {
   return text.length < 60 || text.length < leaf.text.length / 3 ? undefined : replaceLeaf(args, claim.path, text);
 }
 
+/** Key and value of a trimmed line `key: value`; undefined for other lines. `odd`: it may hold line ends of other kinds than `\n`. */
+function yamlEntry(line, odd) {
+  if (odd || line[0] === "'" || line[0] === '"') {
+    const m = /^(?:'([^']{1,80})'|"([^"]{1,80})"|([^\s'"[{:][^:\n]{0,60}?)):(?:\s+(.*))?$/.exec(line);
+    return m === null ? undefined : { key: m[1] || m[2] || m[3], value: m[4] ?? '' };
+  }
+  const colon = line.indexOf(':');
+  if (colon < 1 || colon > 61 || line[0] === '[' || line[0] === '{') return undefined;
+  const value = line.slice(colon + 1);
+  return value === '' || /^\s/.test(value) ? { key: line.slice(0, colon), value: value.trimStart() } : undefined;
+}
+
 /** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */
 function yamlLeaves(text) {
   const out = [];
-  const lines = String(text).split('\n');
+  const given = String(text);
+  const lines = given.split('\n');
+  const odd = ['\r', '\u2028', '\u2029'].some((end) => given.includes(end));
   let record = 0;
   let i = 0;
   const scalar = (first, indent, key) => {
     let raw = first;
     const quote = first[0] === "'" || first[0] === '"' ? first[0] : '';
-    const literal = /^[|>][+-]?$/.test(first);
+    const literal = first.length <= 2 && /^[|>][+-]?$/.test(first);
     const parts = [literal ? '' : first];
     let quotes = 0;                                         // unescaped quote characters so far; even = closed
     const count = (t) => { quotes += (quote === '"' && t.includes('\\') ? t.replace(/\\[^]/g, '') : t).split(quote).length - 1; };
@@ -331,25 +361,26 @@ function yamlLeaves(text) {
     if (quote) raw = raw.slice(1, raw.endsWith(quote) && raw.length > 1 ? -1 : undefined);
     if (quote === '"') raw = raw.replace(/\\\n\s*\\?/g, '').replace(/\\n/g, '\u0001').replace(/\\(["\\/ ])/g, '$1').replace(/\\t/g, '\t').replace(/\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})/g, (_, a, b) => String.fromCharCode(parseInt(a || b, 16)));
     if (quote === "'") raw = raw.replace(/''/g, "'");
-    if (!literal) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
-    raw = raw.replace(/\u0001/g, '\n');
+    if (!literal && raw.includes('\n')) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
+    if (raw.includes('\u0001')) raw = raw.replace(/\u0001/g, '\n');
     if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
   };
   let key = '';
   while (i < lines.length) {
     let line = lines[i++];
     if (line.trim() === '') continue;
-    if (/^- /.test(line) && i > 1) record++;
+    if (i > 1 && line.startsWith('- ')) record++;
     let indent = line.length - line.trimStart().length;
     let rest = line.trim();
     let item = false;
     while (rest.startsWith('- ')) { indent += 2; rest = rest.slice(2).trimStart(); item = true; }
     if (rest === '-') continue;
-    const m = /^(?:'([^']{1,80})'|"([^"]{1,80})"|([^\s'"[{:][^:\n]{0,60}?)):(?:\s+(.*))?$/.exec(rest);
-    if (m) {
-      key = m[1] || m[2] || m[3];
-      if (m[4] !== undefined && m[4] !== '') scalar(m[4], indent, key);
-    } else scalar(rest, item ? indent - 1 : indent, key);
+    const entry = yamlEntry(rest, odd);
+    if (entry === undefined) scalar(rest, item ? indent - 1 : indent, key);
+    else {
+      key = entry.key;
+      if (entry.value !== '') scalar(entry.value, indent, key);
+    }
   }
   return out;
 }
@@ -365,7 +396,7 @@ const INLINE_TAGS = new Set('a abbr b code em i label small span strong sub sup 
 
 /** HTML as text: a line for each block, link targets behind their text. Other text is left alone, tags of no HTML too. */
 function htmlText(text) {
-  if (!/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
+  if (!text.includes('</') || !/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
   return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]{0,15})([^<>]{0,2000})>/g, (all, slash, tag, rest) => {
     const name = tag.toLowerCase();
     if (!HTML_TAGS.has(name)) return all;

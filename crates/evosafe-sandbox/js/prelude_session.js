@@ -7,18 +7,15 @@
 class Session {
   constructor(ctx) {
     this.request = '';
-    this.requestNorm = '';
-    this.requestDates = [];
-    this.requestAmounts = [];
-    this.requestClasses = new Set();
+    this.said = {};
     this.tools = new Map();
     for (const t of ctx.tools || []) {
       let effect;                                           // worked out for the tools that a run uses
       this.tools.set(t.name, { name: t.name, description: t.description, schema: () => t.inputSchema || {}, get effect() { return effect || (effect = toolEffect(t)); } });
     }
     this.observations = [];
+    this.looked = { at: 0, exposed: false };
     this.allowed = [];
-    this.exposed = false;
     this.grants = [];
     this.segmenting = { reach: 1, gap: 4 };
     this.pending = null;
@@ -28,12 +25,21 @@ class Session {
   /** What the user says has authority; later turns add to it. */
   addUserText(text) {
     if (!text) return;
+    for (const o of this.observations) o.settle();          // a source is named by what was said when it was read
     this.request = this.request ? `${this.request}\n${text}` : String(text);
-    this.requestNorm = normalizeText(this.request);
-    this.requestDates = extractDates(this.request);
-    this.requestAmounts = extractAmounts(this.request);
-    this.requestUrls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value);
-    this.requestClasses = requestedClasses(this.request);
+    this.said = {};                                         // what is read out of the request, when it is asked for
+  }
+  get requestNorm() { return this.said.norm ?? (this.said.norm = normalizeText(this.request)); }
+  get requestDates() { return this.said.dates ?? (this.said.dates = extractDates(this.request)); }
+  get requestAmounts() { return this.said.amounts ?? (this.said.amounts = extractAmounts(this.request)); }
+  get requestUrls() { return this.said.urls ?? (this.said.urls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value)); }
+  get requestClasses() { return this.said.classes ?? (this.said.classes = requestedClasses(this.request)); }
+
+  /** Whether something was read that gives an assistant orders. */
+  get exposed() {
+    const { looked, observations } = this;
+    while (!looked.exposed && looked.at < observations.length) looked.exposed = observations[looked.at++].directive;
+    return looked.exposed;
   }
 
   /** Effect of the tool a call names; unknown tools are effects of no class. */
@@ -49,7 +55,7 @@ class Session {
     if (kind === 'url') {
       // An address that ends a sentence may run into the next one: "see www.x.example.They ..."
       const next = (u) => u.startsWith(`${value}.`) && this.request.includes(`${value}.${u[value.length + 1].toUpperCase()}`);
-      return (this.requestUrls || []).some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`) || next(u));
+      return this.requestUrls.some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`) || next(u));
     }
     return containsToken(this.requestNorm, normalizeText(value));
   }
@@ -95,27 +101,7 @@ class Session {
 
   /** Reads a result once for everybody. */
   observe(call, result) {
-    const effect = this.effectOf(call);
-    const leaves = resultLeaves(result.content);
-    const byRecord = new Map();
-    const callNamed = argumentLeaves(call.arguments || {}).some((l) => normalizeText(l.text).length >= 3 && this.mentions(l.text));
-    const segments = [];
-    const named = new Map();
-    const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
-    for (const leaf of leaves) {
-      const parts = segmentLeaf(leaf.text, this.segmenting);
-      const alone = parts.length === 1 && leaf.text.length <= 120;
-      for (const p of parts) segments.push({ ...p, key: leaf.key, record: leaf.record, alone, named: false });
-      if (leaf.key && alone && parts[0].strength < 2 && leaf.text.length >= 4 && this.mentions(leaf.text)) tell(leaf);
-    }
-    const rest = leaves.length >= LIMITS.leaves ? result.content : result.content.slice(LIMITS.text);
-    if (rest !== '') segments.push({ text: rest, norm: normalizeText(rest), strength: 2, urges: true, key: '', record: -1, alone: false });
-    // What all records share tells none of them apart.
-    const records = new Set(leaves.map((l) => l.record)).size;
-    for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.set(r, true);
-    for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : callNamed;
-    const observation = { call, effect, error: result.isError, outside: effect.outside, leaves, segments, named: byRecord.size > 0 || callNamed };
-    if (segments.some((s) => s.strength === 2)) { this.exposed = true; observation.directive = true; }
+    const observation = new Observation(this, call, result);
     this.observations.push(observation);
     return observation;
   }
@@ -124,11 +110,72 @@ class Session {
   mentions(text) {
     const n = normalizeText(text);
     if (n.length < 3) return false;
-    if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(canonicalUrl(text))) return true;
-    const at = /^([^@\s]+)@[^@\s]+$/.exec(n);
-    if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(this.requestNorm, x));
-    const w = words(n.replace(/\.[a-z0-9]{2,4}$/, '').replace(/[-_.]/g, ' ')).filter((x) => x.length >= 3);
-    return w.length >= 2 && w.every((x) => containsToken(this.requestNorm, x));
+    const said = this.requestNorm;
+    if (containsToken(said, n) || (this.requestUrls.length > 0 && this.requestUrls.includes(canonicalUrl(text)))) return true;
+    const at = n.includes('@') ? /^([^@\s]+)@[^@\s]+$/.exec(n) : null;
+    if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(said, x));
+    const dot = n.lastIndexOf('.');
+    const name = dot >= 0 && dot >= n.length - 5 && /^\.[a-z0-9]{2,4}$/.test(n.slice(dot)) ? n.slice(0, dot) : n;
+    let found = 0;
+    if (!isAscii(name)) {
+      const w = words(name.replace(/[-_.]/g, ' ')).filter((x) => x.length >= 3);
+      return w.length >= 2 && w.every((x) => containsToken(said, x));
+    }
+    const word = /[a-z0-9]+(?:'[a-z0-9]+)*/g;
+    for (let m = word.exec(name); m !== null; m = word.exec(name)) {
+      if (m[0].length < 3) continue;
+      if (!containsToken(said, m[0])) return false;
+      found++;
+    }
+    return found >= 2;
+  }
+}
+
+/** One result as all mechanisms see it. Nothing in it is worked out before somebody asks for it. */
+class Observation {
+  constructor(session, call, result) {
+    this.session = session;
+    this.call = call;
+    this.error = result.isError;
+    this.content = result.content;
+    this.segmenting = session.segmenting;
+    this.read = {};
+  }
+
+  get effect() { return this.read.effect ?? (this.read.effect = this.session.effectOf(this.call)); }
+  get outside() { return this.effect.outside; }
+  get leaves() { return this.read.leaves ?? (this.read.leaves = resultLeaves(this.content)); }
+  /** Its sentences, in order. */
+  get segments() { return this.settle().segments; }
+  /** Whether it is a source that the user named, or some record of it is. */
+  get named() { return this.settle().named; }
+  /** Whether it gives an assistant orders. */
+  get directive() { return this.read.directive ?? (this.read.directive = this.segments.some((s) => s.strength === 2)); }
+
+  /** Cuts the result into sentences, and finds out which of its records the user named. */
+  settle() {
+    if (this.read.segments !== undefined) return this.read;
+    const { session, leaves, segmenting } = this;
+    const segments = [];
+    const named = new Map();
+    const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
+    for (const leaf of leaves) {
+      const all = { parts: sentences(leaf.text), segmenting, strengths: undefined };
+      const alone = all.parts.length === 1 && leaf.text.length <= 120;
+      for (let i = 0; i < all.parts.length; i++) segments.push(new Segment(all.parts[i], leaf, all, i, alone));
+      if (leaf.key && alone && leaf.text.length >= 4 && session.mentions(leaf.text) && segments[segments.length - 1].strength < 2) tell(leaf);
+    }
+    const rest = leaves.length >= LIMITS.leaves ? this.content : this.content.slice(LIMITS.text);
+    if (rest !== '') segments.push({ text: rest, norm: normalizeText(rest), strength: 2, urges: true, key: '', record: -1, alone: false });
+    // What all records share tells none of them apart.
+    const byRecord = new Set();
+    const records = named.size === 0 ? 0 : new Set(leaves.map((l) => l.record)).size;
+    for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.add(r);
+    const bySource = byRecord.size === 0 && argumentLeaves(this.call.arguments || {}).some((l) => normalizeText(l.text).length >= 3 && session.mentions(l.text));
+    for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : bySource;
+    this.read.named = byRecord.size > 0 || bySource;
+    this.read.segments = segments;
+    return this.read;
   }
 }
 
