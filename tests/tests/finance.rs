@@ -74,8 +74,10 @@ fn compare_puts_the_winner_beside_warm_start_bundles() {
     let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
     assert_eq!(names[1..], ["spotlighting", "tool-scope"]);
     assert_eq!(rows[0]["candidate"], found["best"]);
-    assert_eq!(rows[0]["score"], found["wide_score"], "the same tasks, the same score");
-    assert_eq!(rows[2]["reference"]["score"], found["h0_wide_score"]);
+    // One of the search's three rollouts.
+    let evaluated = work.run(&["evaluate", "best", "--split", "train", "--json"]).json();
+    assert_eq!(rows[0]["score"], evaluated["score"], "the same tasks, the same score");
+    assert_eq!(rows[2]["reference"]["score"], evaluated["reference"]["score"]);
     assert_eq!(rows[1]["origin"], "seed");
     let text = work.run(&[&compare[..], &["all"]].concat());
     assert!(text.stdout.contains("provenance-ledger"), "{}", text.stdout);

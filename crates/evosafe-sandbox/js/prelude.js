@@ -5,7 +5,7 @@
 // come from the provider, not from here. Everything is deterministic and close to linear in
 // its input. What goes beyond LIMITS is not analysed but counts as directed at the assistant.
 
-const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500 });
+const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500, owed: 20000 });
 
 // ---------------------------------------------------------------- decisions
 
@@ -19,37 +19,43 @@ const replace = (text) => Object.freeze({ do: 'replace', text: String(text) });
 // ---------------------------------------------------------------- text
 
 // Patterns with the `g` flag are made where they are used: the provider freezes top-level values.
-const INVISIBLE = '[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff]|\\udb40[\\udc00-\\udfff]';
 const CONFUSABLE_FROM = 'аеорсухіјѕԁһӏԛԝАВЕКМНОРСТХІЈЅοαινρτυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ‐‑‒–—−’‘‛′“”„″‚․⁄∕：';
 const CONFUSABLE_TO = 'aeopcyxijsdhlqwABEKMHOPCTXIJSoaivptukABEZHIKMNOPTYX------\'\'\'\'"""",.//:';
 const CONFUSABLE = new Map(Array.from(CONFUSABLE_FROM).map((c, i) => [c, CONFUSABLE_TO[i]]));
 
+// The engine has no faster test: an anchored loop over one class is its quickest pattern, and a search its slowest.
 const isAscii = (text) => /^[\x00-\x7f]*$/.test(text);   // eslint-disable-line no-control-regex
+/** ASCII in which the only white space is single spaces between words: nothing to fold but case. */
+const isPlain = (text) => /^(?:[\x00-\x08\x0e-\x1f!-\x7f]+(?: [\x00-\x08\x0e-\x1f!-\x7f]+)*)?$/.test(text);   // eslint-disable-line no-control-regex
+
+const withoutInvisible = (text) => text.replace(/[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|\udb40[\udc00-\udfff]/g, '');
 
 /** Text without zero-width, bidirectional and tag characters. */
 function stripInvisible(text) {
   const t = String(text);
-  return isAscii(t) ? t : t.replace(new RegExp(INVISIBLE, 'g'), '');
+  return isAscii(t) ? t : withoutInvisible(t);
 }
 
 /** NFKC, no invisible characters, look-alike letters folded to Latin ones. Keeps case and spacing. */
 function foldText(text) {
-  const t = stripInvisible(text);
+  const t = String(text);
   if (isAscii(t)) return t;
-  let out = '';
-  for (const c of t.normalize('NFKC')) out += CONFUSABLE.get(c) || c;
-  return out;
+  return withoutInvisible(t).normalize('NFKC').replace(/[^\x00-\x7f]/gu, (c) => CONFUSABLE.get(c) || c);   // eslint-disable-line no-control-regex
 }
 
 /** `foldText`, lower case, white space collapsed: the form in which values are compared. */
 function normalizeText(text) {
-  const t = foldText(text).toLowerCase();
+  const given = String(text);
+  if (isPlain(given)) return given.toLowerCase();
+  const t = foldText(given).toLowerCase();
   return (/[\t-\r\u00a0\u2000-\u3000]|  /.test(t) ? t.replace(/\s+/g, ' ') : t).trim();
 }
 
 /** Lower-case words of a text; letters and digits with inner `'`, `-` and `_`. */
 function words(text) {
-  const t = foldText(text).toLowerCase();
+  const given = String(text);
+  if (isAscii(given)) return given.toLowerCase().match(/[a-z0-9]+(?:['_-][a-z0-9]+)*/g) || [];
+  const t = foldText(given).toLowerCase();
   return (isAscii(t) ? t.match(/[a-z0-9]+(?:['_-][a-z0-9]+)*/g) : t.match(/[\p{L}\p{N}]+(?:['_-][\p{L}\p{N}]+)*/gu)) || [];
 }
 
@@ -74,6 +80,11 @@ const joinsNumber = (text, at, beyond, edge) => isDigit(edge) && '-:./,'.include
  * ones come in pieces that overlap. At most LIMITS.sentences; the last then holds all that is left.
  */
 function sentences(text) {
+  const given = String(text);
+  if (given.length <= LIMITS.sentence && /^[^\n.!?;<[#=*]*$/.test(given) && !given.includes('----')) {
+    const only = given.trim();
+    return only === '' ? [] : [only];
+  }
   const out = [];
   const full = () => out.length >= LIMITS.sentences;
   const add = (piece) => {
@@ -81,16 +92,24 @@ function sentences(text) {
     for (let i = 0; t !== '' && (i === 0 || i + 100 < t.length) && !full(); i += LIMITS.sentence - 100) out.push(t.slice(i, i + LIMITS.sentence));
   };
   const lines = [];
-  for (const line of String(text).split('\n')) {
-    if (!/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
+  const rows = given.split('\n');
+  const marked = whichHave(rows, '(?:[<\\[]|##|----|====|\\*{4})[^\\x00]*');
+  for (let k = 0; k < rows.length; k++) {
+    const line = rows[k];
+    if (!marked[k] || !/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
     else lines.push(...line.split(/(?=(?<!#)##|<\/?[A-Za-z][^<>]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/));
   }
+  // Where a sentence may end: the host looks for what the pattern below is tried at.
+  const places = placesIn(lines, '[.!?;]["\')\\]]{0,3}[\\s\\x{feff}A-Z]');
+  const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/y;
   for (let k = 0; k < lines.length; k++) {
     if (full()) { out.push(lines.slice(k).join('\n')); break; }
     const line = lines[k];
     let from = 0;
-    const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
-    for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
+    for (const place of places[k]) {
+      cut.lastIndex = place;
+      const m = cut.exec(line);
+      if (m === null) continue;
       const head = line.slice(Math.max(from, cut.lastIndex - 40), cut.lastIndex).trim();
       if (m[0].trim() === m[0] && /[A-Z.]/.test(line[m.index - 1] || '')) continue;
       if (/^(?:\S{0,3}\d+|[A-Za-z])\.$/.test(head) || /\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|no|vs)\.$/i.test(head)) continue;
@@ -102,16 +121,52 @@ function sentences(text) {
   return out;
 }
 
+/**
+ * In which of some texts a pattern is found: one look by the host at all of them, where one at each by the engine would
+ * be most of the work. It stays within a text: \\x00 stands on either side of one, \\A and \\z at the ends.
+ */
+function whichHave(texts, pattern) {
+  return placesIn(texts, pattern).map((places) => places.length > 0);
+}
+
+/** Where in each of some texts a pattern is found, as `whichHave` looks for it: places where it begins. */
+function placesIn(texts, pattern) {
+  const out = texts.map(() => []);
+  let hits;
+  try {
+    hits = regexFindAll(pattern, texts.join('\0\0'));
+  } catch (e) {
+    // More than the host finds: nothing is left out.
+    return texts.map((text) => Array.from({ length: Math.max(text.length, 1) }, (_, place) => place));
+  }
+  let i = -1;
+  let start = 0;                                            // of text i
+  let end = -2;
+  for (const [from, to] of hits) {
+    while (end + 1 < to) {
+      start = end + 2;
+      end = start + texts[++i].length;
+    }
+    out[i].push(from - start);
+  }
+  return out;
+}
+
+/** A pattern for one of some words that stands by itself, and what is left of its text. */
+const wholeWord = (list) => (list.length === 0 ? '' : `(?:\\A|[^a-z0-9])(?:${list.join('|')})(?:\\z|\\x00|[^a-z0-9\\x00][^\\x00]*)`);
+
 // ---------------------------------------------------------------- values
 
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
-const monthNumber = (word) => (word.length >= 3 ? MONTHS.findIndex((m) => m === word || (word.length <= 4 && m.startsWith(word.slice(0, 3)) && (word.length === 3 || word === 'sept'))) + 1 : 0);
+const MONTH_NUMBERS = new Map(MONTHS.flatMap((m, i) => [[m, i + 1], [m.slice(0, 3), i + 1]]).concat([['sept', 9]]));
+const monthNumber = (word) => MONTH_NUMBERS.get(word) || 0;
 const pad = (n) => String(n).padStart(2, '0');
 
 /** Dates in a text as `YYYY-MM-DD`, year `*` where none is given. Knows ISO and English day-month forms. */
 function extractDates(text) {
   const found = [];
   const t = foldText(text);
+  if (!/\d/.test(t)) return found;
   const iso = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/g;
   for (let m = iso.exec(t); m !== null; m = iso.exec(t)) found.push(`${m[1]}-${pad(m[2])}-${pad(m[3])}`);
   const w = t.toLowerCase().match(/[a-z]+|\d+(?:st|nd|rd|th)?/g) || [];
@@ -142,6 +197,7 @@ function extractAmounts(text) {
   const out = [];
   const re = /(^|[^\p{L}\p{N}_.,:/-])([$€£¥]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\p{L}\d_/:-]|[.,]\d)/gu;
   const t = foldText(text);
+  if (!/\d/.test(t)) return out;
   for (let m = re.exec(t); m !== null; m = re.exec(t)) out.push(Number(m[3].replace(/,/g, '')));
   return out.filter((n) => Number.isFinite(n));
 }
@@ -164,7 +220,7 @@ function tokenKind(token) {
 /** Typed values of a text, in order: [{kind, value}] with `value` normalised; URLs without scheme, `www.` and final `/`. */
 function extractValues(text) {
   const out = [];
-  const tokens = foldText(text).slice(0, LIMITS.text).split(/[\s<>"`|{}()[\],;]+/);
+  const tokens = foldText(text).slice(0, LIMITS.text).match(/[^\s<>"`|{}()[\],;]+/g) || [];
   for (let i = 0; i < tokens.length; i++) {
     if (!/[@./\\\d]/.test(tokens[i])) continue;
     let token = tokens[i].replace(/^['*_#=:]+|['*_.,:!?]+$/g, '');
@@ -183,7 +239,8 @@ function extractValues(text) {
 
 /** A URL in comparable form. */
 function canonicalUrl(url) {
-  return normalizeText(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^www\./, '').replace(/[/.]+$/, '');
+  const u = normalizeText(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/^www\./, '');
+  return u.endsWith('/') || u.endsWith('.') ? u.replace(/[/.]+$/, '') : u;
 }
 
 /** Host of a URL, email or host name. */
@@ -201,185 +258,4 @@ function extractSecrets(text) {
   const card = /\b(?:\d[ -]?){13,19}\b/g;
   for (let m = card.exec(t); m !== null; m = card.exec(t)) out.push({ kind: 'card', value: m[0].replace(/\D/g, '') });
   return out;
-}
-
-// ---------------------------------------------------------------- structured output
-
-/** Reads JSON or a Python literal; undefined where the text is neither. Linear, depth-limited. */
-function parseLiteral(text) {
-  const s = String(text);
-  let i = 0;
-  const FAIL = {};
-  const space = () => { while (i < s.length && /\s/.test(s[i])) i++; };
-  const string = (quote) => {
-    let out = '';
-    for (i++; i < s.length; i++) {
-      const c = s[i];
-      if (c === quote) { i++; return out; }
-      if (c !== '\\') { out += c; continue; }
-      const e = s[++i];
-      const hex = { x: 2, u: 4, U: 8 }[e];
-      if (hex) { out += String.fromCodePoint(Math.min(parseInt(s.slice(i + 1, i + 1 + hex), 16) || 63, 0x10ffff)); i += hex; } else out += { n: '\n', t: '\t', r: '\r', b: '', f: '' }[e] ?? e;
-    }
-    throw FAIL;
-  };
-  const items = (close, one) => {
-    const out = [];
-    for (i++, space(); s[i] !== close; space()) {
-      if (i >= s.length) throw FAIL;
-      out.push(one());
-      space();
-      if (s[i] === ',') i++; else if (s[i] !== close) throw FAIL;
-    }
-    i++;
-    return out;
-  };
-  const value = (depth) => {
-    if (depth > LIMITS.depth) throw FAIL;
-    space();
-    const c = s[i];
-    if (c === '"' || c === "'") return string(c);
-    if (c === '[') return items(']', () => value(depth + 1));
-    if (c === '(') return items(')', () => value(depth + 1));
-    if (c === '{') {
-      const entries = items('}', () => {
-        const key = value(depth + 1);
-        space();
-        if (s[i] !== ':') return [String(key), true];
-        i++;
-        return [String(key), value(depth + 1)];
-      });
-      const out = Object.create(null);
-      for (const [k, v] of entries) out[k] = v;
-      return out;
-    }
-    const from = i;
-    while (i < s.length && /[\w.+-]/.test(s[i])) i++;
-    const atom = s.slice(from, i);
-    if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(atom)) return Number(atom);
-    if (/^(?:true|false|null|none|nan)$/i.test(atom)) return { true: true, false: false }[atom.toLowerCase()] ?? null;
-    throw FAIL;
-  };
-  try {
-    const out = value(0);
-    space();
-    return i === s.length ? out : undefined;
-  } catch (e) {
-    return undefined;
-  }
-}
-
-/** Leaves of a value: [{path, key, record, text}]; `record` numbers the items of an outer list. */
-function walkLeaves(value, visit, path = '', key = '', record = 0, depth = 0) {
-  if (value === null || value === undefined || depth > LIMITS.depth) return;
-  if (Array.isArray(value)) value.forEach((v, i) => walkLeaves(v, visit, `${path}[${i}]`, key, depth === 0 ? i : record, depth + 1));
-  else if (typeof value === 'object') for (const k of Object.keys(value)) walkLeaves(value[k], visit, path ? `${path}.${k}` : k, k, record, depth + 1);
-  else visit({ path, key, record, text: String(value), raw: value });
-}
-
-/** Leaves of an argument object. */
-function argumentLeaves(args) {
-  const out = [];
-  walkLeaves(args, (leaf) => { if (out.length < LIMITS.leaves) out.push(leaf); });
-  return out;
-}
-
-/** A copy of `value` in which the leaf at `path` (as `argumentLeaves` prints it) is replaced. */
-function replaceLeaf(value, path, leaf, at = '') {
-  if (at === path) return leaf;
-  if (Array.isArray(value)) return value.map((v, i) => replaceLeaf(v, path, leaf, `${at}[${i}]`));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replaceLeaf(v, path, leaf, at ? `${at}.${k}` : k)]));
-}
-
-/** Arguments without the sentences that hold a claim's value; undefined if little would be left of the text. */
-function redactClaim(args, claim) {
-  const leaf = argumentLeaves(args).find((l) => l.path === claim.path);
-  if (leaf === undefined || typeof leaf.raw !== 'string') return args;
-  const parts = sentences(leaf.text.replace(/\\n/g, '\n'));
-  const kept = parts.filter((s) => !(claim.kind === 'date' ? extractDates(s).some((d) => sameDate(d, claim.value)) : normalizeText(s).includes(claim.value)));
-  if (kept.length === parts.length) return args;
-  const text = kept.join(' ');
-  return text.length < 60 || text.length < leaf.text.length / 3 ? undefined : replaceLeaf(args, claim.path, text);
-}
-
-/** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */
-function yamlLeaves(text) {
-  const out = [];
-  const lines = String(text).split('\n');
-  let record = 0;
-  let i = 0;
-  const scalar = (first, indent, key) => {
-    let raw = first;
-    const quote = first[0] === "'" || first[0] === '"' ? first[0] : '';
-    const literal = /^[|>][+-]?$/.test(first);
-    const parts = [literal ? '' : first];
-    let quotes = 0;                                         // unescaped quote characters so far; even = closed
-    const count = (t) => { quotes += (quote === '"' && t.includes('\\') ? t.replace(/\\[^]/g, '') : t).split(quote).length - 1; };
-    if (quote) count(first);
-    while (i < lines.length) {
-      if (quote && quotes % 2 === 0) break;
-      const line = lines[i];
-      const blank = line.trim() === '';
-      if (!quote && !blank && line.length - line.trimStart().length <= indent) break;
-      if (!quote && blank && i + 1 >= lines.length) break;
-      if (quote) count(line);
-      parts.push(line.trim());
-      i++;
-    }
-    raw = parts.join('\n').trim();
-    if (quote) raw = raw.slice(1, raw.endsWith(quote) && raw.length > 1 ? -1 : undefined);
-    if (quote === '"') raw = raw.replace(/\\\n\s*\\?/g, '').replace(/\\n/g, '\u0001').replace(/\\(["\\/ ])/g, '$1').replace(/\\t/g, '\t').replace(/\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})/g, (_, a, b) => String.fromCharCode(parseInt(a || b, 16)));
-    if (quote === "'") raw = raw.replace(/''/g, "'");
-    if (!literal) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
-    raw = raw.replace(/\u0001/g, '\n');
-    if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
-  };
-  let key = '';
-  while (i < lines.length) {
-    let line = lines[i++];
-    if (line.trim() === '') continue;
-    if (/^- /.test(line) && i > 1) record++;
-    let indent = line.length - line.trimStart().length;
-    let rest = line.trim();
-    let item = false;
-    while (rest.startsWith('- ')) { indent += 2; rest = rest.slice(2).trimStart(); item = true; }
-    if (rest === '-') continue;
-    const m = /^(?:'([^']{1,80})'|"([^"]{1,80})"|([^\s'"[{:][^:\n]{0,60}?)):(?:\s+(.*))?$/.exec(rest);
-    if (m) {
-      key = m[1] || m[2] || m[3];
-      if (m[4] !== undefined && m[4] !== '') scalar(m[4], indent, key);
-    } else scalar(rest, item ? indent - 1 : indent, key);
-  }
-  return out;
-}
-
-/** Whether a text looks like the YAML a tool prints (not prose with a colon somewhere). */
-function looksLikeYaml(text) {
-  const first = String(text).trimStart().split('\n', 1)[0];
-  return /^(?:- )?[A-Za-z_][\w ]{0,30}:(?: |$)/.test(first) && first.length < 400 ? /^(?:- )?[a-z_]\w*:(?: |$)/.test(first) : /^- /.test(first);
-}
-
-const HTML_TAGS = new Set('a abbr article aside b blockquote body br button caption code dd details div dl dt em fieldset figure footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input label legend li link main meta nav ol option p pre script section select small span strong style sub summary sup svg table tbody td textarea tfoot th thead title tr u ul video'.split(' '));
-const INLINE_TAGS = new Set('a abbr b code em i label small span strong sub sup u'.split(' '));
-
-/** HTML as text: a line for each block, link targets behind their text. Other text is left alone, tags of no HTML too. */
-function htmlText(text) {
-  if (!/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
-  return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]{0,15})([^<>]{0,2000})>/g, (all, slash, tag, rest) => {
-    const name = tag.toLowerCase();
-    if (!HTML_TAGS.has(name)) return all;
-    const target = /\b(?:href|src|action|alt|title|placeholder|aria-label)\s*=\s*["']([^"']{1,500})["']/i.exec(rest);
-    const shown = target !== null && slash === '' ? ` ${target[1]} ` : '';
-    return INLINE_TAGS.has(name) ? shown : `\n${shown}\n`;
-  }).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#0?39;|&apos;/g, "'").replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&').split('\n').map((line) => line.trim()).filter(Boolean).join('\n');
-}
-
-/** Leaves of any tool output. Text without structure is one leaf with an empty key. */
-function resultLeaves(content) {
-  const text = stripInvisible(content).slice(0, LIMITS.text);
-  const parsed = /^\s*[[{(]/.test(text) ? parseLiteral(text) : undefined;
-  if (parsed !== undefined && typeof parsed === 'object' && parsed !== null) return argumentLeaves(parsed);
-  if (looksLikeYaml(text)) return yamlLeaves(text);
-  return text.trim() === '' ? [] : [{ path: '', key: '', record: 0, text: htmlText(text) }];
 }

@@ -1,4 +1,4 @@
-// Second part of the prelude: what tools do, and which sentences tell their reader to act.
+// Third part of the prelude: what tools do, and which sentences tell their reader to act.
 
 // ---------------------------------------------------------------- effects
 
@@ -22,13 +22,19 @@ const VERB_CLASSES = (() => {
 })();
 const READ_VERBS = new Set('get list read search find fetch show view look lookup query check retrieve return returns describe count browse visit open see summarize calculate compare verify scan current download navigate'.split(' '));
 
+const INFLECTIONS = [['ies', 'y'], ['es', ''], ['es', 'e'], ['s', ''], ['ing', ''], ['ing', 'e'], ['ed', ''], ['ed', 'e']];
+
 /** Base form of a verb in one of its regular inflections. */
 function stem(word) {
   if (VERB_CLASSES.has(word) || READ_VERBS.has(word)) return word;
-  for (const [end, add] of [['ies', 'y'], ['es', ''], ['es', 'e'], ['s', ''], ['ing', ''], ['ing', 'e'], ['ed', ''], ['ed', 'e']]) {
+  const last = word[word.length - 1];
+  if (last !== 's' && last !== 'g' && last !== 'd') return word;
+  for (const [end, add] of INFLECTIONS) {
     if (!word.endsWith(end) || word.length - end.length < 2) continue;
     const base = word.slice(0, -end.length) + add;
-    for (const b of [base, base.replace(/(.)\1$/, '$1')]) if (VERB_CLASSES.has(b) || READ_VERBS.has(b)) return b;
+    if (VERB_CLASSES.has(base) || READ_VERBS.has(base)) return base;
+    const single = base[base.length - 1] === base[base.length - 2] ? base.slice(0, -1) : base;
+    if (VERB_CLASSES.has(single) || READ_VERBS.has(single)) return single;
   }
   return word;
 }
@@ -41,6 +47,10 @@ const NOUN_OR_VERB = setOf('email mail message post comment contact text book or
 const BEFORE_VERB = setOf('and then to please also you now or just kindly not');
 const AFTER_VERB = setOf('a an the this that these those my our your his her him them me it us all every each everyone any one two three there some');
 const ASKING = setOf('request place issue make submit leave post write');
+const RESERVING = setOf('reserve reservation reservations booking bookings');
+const PAYING = setOf('payment payments transaction transactions transfer transfers standing');
+const ABOUT_RESERVING = setOf('reserve reserves reservation book booking');
+const ABOUT_MONEY = setOf('money payment payments transaction transactions funds');
 const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
 
 /** Classes of effect a text asks for: verbs in base form, in passive after `be`, or in the third person with a number. */
@@ -50,18 +60,20 @@ function requestedClasses(text) {
     const w = words(sentence);
     w.forEach((x, i) => {
       // In base form, in passive, or told of somebody with a number: "she sells 110".
-      const told = () => x.endsWith('s') && /^(?:\d|usd$|eur$|gbp$|chf$)/.test(w[i + 1] || '') && !NOUN_OR_VERB.has(stem(x));
-      const base = VERB_CLASSES.has(x) ? x : ((w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed')) || told() ? stem(x) : '';
+      let base = '';
+      if (VERB_CLASSES.has(x)) base = x;
+      else if (x.endsWith('ed')) base = w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get' ? stem(x) : '';
+      else if (x.endsWith('s') && /^(?:\d|usd$|eur$|gbp$|chf$)/.test(w[i + 1] || '')) base = NOUN_OR_VERB.has(stem(x)) ? '' : stem(x);
       if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
       const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || MODAL.has(y) || y === 'you' || y === 'to' || /^\d+$/.test(y));
       const asked = w.slice(Math.max(0, i - 4), i).some((y) => ASKING.has(y));   // request a refund, place the order
       if (NOUN_OR_VERB.has(x) && !first && !asked && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
       verbClasses(base).forEach((c) => out.add(c));
     });
-    if (w.some((x) => /^reserv(?:e|ation|ations)$|^bookings?$/.test(x))) out.add('reserve');
+    if (w.some((x) => RESERVING.has(x))) out.add('reserve');
     if (w.some((x, i) => x === 'confirm' && w[i + 1] === 'to')) out.add('send');
-    if (w.some((x) => x === 'give' || x === 'gives') && /[$€£¥]\s?\d|\b(?:USD|EUR|GBP|CHF)\s?\d/.test(sentence)) out.add('pay');
-    if (w.some((x) => /^(?:payments?|transactions?|transfers?|standing)$/.test(x)) && out.has('create')) out.add('pay');
+    if ((w.includes('give') || w.includes('gives')) && /[$€£¥]\s?\d|\b(?:USD|EUR|GBP|CHF)\s?\d/.test(sentence)) out.add('pay');
+    if (out.has('create') && w.some((x) => PAYING.has(x))) out.add('pay');
   }
   return out;
 }
@@ -74,8 +86,9 @@ function requestedClasses(text) {
  */
 function toolEffect(tool) {
   const hints = tool.annotations || {};
-  const nameWords = String(tool.name || '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z]+/).filter(Boolean);
-  const descWords = words(String(tool.description || '').split(/[.\n]/)[0]).slice(0, 12);
+  const name = String(tool.name || '');
+  const nameWords = (/[A-Z]/.test(name) ? name.replace(/([a-z])([A-Z])/g, '$1 $2') : name).toLowerCase().match(/[a-z]+/g) || [];
+  const descWords = words(/^[^.\n]*/.exec(String(tool.description || ''))[0]).slice(0, 12);
   const isVerb = (w) => READ_VERBS.has(w) || VERB_CLASSES.has(w);
   const lead = stem(descWords[0] || '');
   const named = nameWords.map(stem).find(isVerb);
@@ -86,8 +99,8 @@ function toolEffect(tool) {
   if (!read) {
     verbs.forEach((v) => verbClasses(v).forEach((c) => classes.add(c)));
     const about = [...nameWords, ...descWords];
-    if (about.some((w) => /^reserv(?:e|es|ation)$|^book(?:ing)?$/.test(w))) classes.add('reserve');
-    if (about.some((w) => /^(?:money|payments?|transactions?|funds)$/.test(w))) classes.add('pay');
+    if (about.some((w) => ABOUT_RESERVING.has(w))) classes.add('reserve');
+    if (about.some((w) => ABOUT_MONEY.has(w))) classes.add('pay');
     if (classes.size === 0) descWords.forEach((w) => verbClasses(w).forEach((c) => classes.add(c)));
   }
   const sensitive = read ? [] : [...nameWords, ...descWords].filter((w) => SENSITIVE.has(w));
@@ -96,83 +109,118 @@ function toolEffect(tool) {
 
 // ---------------------------------------------------------------- directives
 
-const OVERRIDE = setOf('ignore disregard forget override overrides bypass skip stop drop abandon aside supersedes replaces cancels voids');
-const PRIOR = setOf('previous prior above earlier preceding original initial current all any your other system existing');
-const CONTROL = setOf('task tasks instruction instructions prompt request requests conversation question job jobs assignment work order orders directions errand');
-const ASSISTANT = setOf('assistant ai agent model chatbot llm gpt claude gemini bot copilot');
-const EARLIER = setOf('previous prior above earlier preceding former');
-const GIVING = setOf('gave give given asked assigned told set requested');
-const RESUMING = setOf('solve complete continue proceed resume return gave');
-const MACHINES = setOf('assistant assistants ai agents models bots systems llm llms chatbot chatbots automated');
-const SECRECY = setOf('user users');
-const DUTY = setOf('must should instructions message instruction following');
-const CALLING = setOf('use call invoke run execute substitute');
-const FILLING = setOf('following arguments argument placeholder placeholders parameters');
-const ORDERING = setOf('before after first instead continue proceed complete solve finish resume');
-const TOOLING = setOf('tool tools function functions api command placeholder placeholders');
+// Words that directives are told by. Each sentence is looked at word by word once: what its words can mean is one
+// bit each, and the rules below ask the bits first. Most sentences have none of them.
+const ACTION_VERBS = setOf('say quote click follow use call do go take provide include concatenate enter confirm sign subscribe try consider recommend');
+const isAction = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));
 const LEAD_IN = setOf('p s ps p.s please then also finally just kindly now next and first second third afterwards todo important urgent note hey hi hello dear so lastly instead do immediately remember make sure be');
 const MODAL = setOf('must should need have can could would will');
 const ORDERS = setOf('must should need have shall');
-// Words without which no request starts in the middle of a sentence.
-const HINTS = setOf('please kindly you can could would will make should must required requested instructed');
 const ASKS = setOf('can could would will');
+const MARKS = Object.freeze({
+  OVERRIDE: 1, PRIOR: 2, CONTROL: 4, ASSISTANT: 8, EARLIER: 16, GIVING: 32, RESUMING: 64, MACHINES: 128, SECRECY: 256,
+  DUTY: 512, CALLING: 1024, FILLING: 2048, ORDERING: 4096, TOOLING: 8192, HINT: 16384, ACTION: 32768, YOU: 65536,
+});
+const MARKED = (() => {
+  const table = {
+    OVERRIDE: 'ignore disregard forget override overrides bypass skip stop drop abandon aside supersedes replaces cancels voids',
+    PRIOR: 'previous prior above earlier preceding original initial current all any your other system existing',
+    CONTROL: 'task tasks instruction instructions prompt request requests conversation question job jobs assignment work order orders directions errand',
+    ASSISTANT: 'assistant ai agent model chatbot llm gpt claude gemini bot copilot',
+    EARLIER: 'previous prior above earlier preceding former',
+    GIVING: 'gave give given asked assigned told set requested',
+    RESUMING: 'solve complete continue proceed resume return gave',
+    MACHINES: 'assistant assistants ai agents models bots systems llm llms chatbot chatbots automated',
+    SECRECY: 'user users',
+    DUTY: 'must should instructions message instruction following',
+    CALLING: 'use call invoke run execute substitute',
+    FILLING: 'following arguments argument placeholder placeholders parameters',
+    ORDERING: 'before after first instead continue proceed complete solve finish resume',
+    TOOLING: 'tool tools function functions api command placeholder placeholders',
+    // Words without which no request starts in the middle of a sentence.
+    HINT: 'please kindly you can could would will make should must required requested instructed',
+    YOU: 'you your',
+  };
+  const out = new Map();
+  const mark = (word, bit) => out.set(word, (out.get(word) || 0) | bit);
+  for (const name of Object.keys(table)) for (const word of table[name].split(' ')) mark(word, MARKS[name]);
+  for (const verbs of [VERB_CLASSES.keys(), READ_VERBS, ACTION_VERBS]) for (const verb of verbs) mark(verb, MARKS.ACTION);
+  return out;
+})();
 
-// What makes a sentence one to an assistant. `w` are its words, `has(set)` asks for one of them,
-// `near(set, other, n)` for a word of `set` with one of `other` among the n words after it.
-const TO_ASSISTANT = [
-  // drop what you were told: "ignore all previous instructions"
-  ({ near }) => near(OVERRIDE, EARLIER, 5) || (near(OVERRIDE, PRIOR, 3) && near(OVERRIDE, CONTROL, 6)),
-  // what you were told is void: "the earlier request no longer stands"
-  ({ has, line }) => has(EARLIER) && /\b(?:previous|prior|above|earlier|preceding) (?:\w+ )?(?:requests?|instructions?|tasks?|prompts?)\b.{0,30}\b(?:no longer|void|obsolete|outdated|replaced|withdrawn|invalid|cancelled)\b/.test(line),
-  // the reader's task, spoken of by its giver: "the task that I gave you"
-  ({ w, has }) => has(GIVING) && w.some((x, i) => CONTROL.has(x) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 6).some((y) => GIVING.has(y))),
-  // when to do the task: "before you continue with your task"
-  ({ has, you, line }) => you && has(ORDERING) && has(RESUMING) && /\b(?:the|your|my|this) (?:\w+ )?(?:task|instruction|prompt|request|question)/.test(line),
-  // a message that says whom it is for: "a message from me to you", "this comes from me, ..., to you"
-  ({ you, line }) => you && (/\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(line) || /\bfrom me\b.{0,40} to you\b/.test(line)),
-  // the reader as a machine: "you are an AI assistant and must ..."
-  ({ has, line }) => has(ASSISTANT) && has(DUTY) && /\byou (?:the |are |as )?(?:an? )?(?:\w+ )?(?:assistant|ai|agent|model|chatbot|llm|gpt|claude|gemini|bot)\b/.test(line),
-  // machines in the third person: "all AI agents are required to", "note to the assistant"
-  ({ has, line }) => has(MACHINES) && /\b(?:ai|automated|all|any|every) (?:agents?|models?|bots?|systems?|assistants?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required|are asked)\b|\b(?:assistants?|llms?|chatbots?|language models?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required)\b|\b(?:for|to|dear|attention|hey|hello) (?:the |all |any |an? |this )?(?:ai |llm |automated )?(?:assistants?|ai agents?|llms?|chatbots?|ai)\b/.test(line),
-  // how to call tools: "you should use the tool ... with the following arguments"
-  ({ has, you }) => you && has(TOOLING) && has(CALLING) && has(FILLING),
-  // secrecy: "do not tell the user"
-  ({ has, line }) => has(SECRECY) && /\b(?:do not|don't|never) (?:tell|mention|inform|notify|reveal|alert) (?:this |it |anything )?(?:to )?(?:the )?users?\b/.test(line),
-];
+/** All marks of some words together. */
+function marksOf(w) {
+  let marks = 0;
+  for (let i = 0; i < w.length; i++) marks |= MARKED.get(w[i]);
+  return marks;
+}
+
+// What makes a sentence one to an assistant: the marks that it must have, each of a row one at least, and the rule.
+// `w` are its words, `is(word, mark)` asks for a mark, `near(mark, other, n)` for a word of one mark with one
+// of the other among the n words after it.
+const TO_ASSISTANT = (() => {
+  const { OVERRIDE, PRIOR, CONTROL, ASSISTANT, EARLIER, GIVING, RESUMING, MACHINES, SECRECY, DUTY, CALLING, FILLING, ORDERING, TOOLING, YOU } = MARKS;
+  return [
+    // drop what you were told: "ignore all previous instructions"
+    [[OVERRIDE, EARLIER | PRIOR], ({ near }) => near(OVERRIDE, EARLIER, 5) || (near(OVERRIDE, PRIOR, 3) && near(OVERRIDE, CONTROL, 6))],
+    // what you were told is void: "the earlier request no longer stands"
+    [[EARLIER], ({ line }) => /\b(?:previous|prior|above|earlier|preceding) (?:\w+ )?(?:requests?|instructions?|tasks?|prompts?)\b.{0,30}\b(?:no longer|void|obsolete|outdated|replaced|withdrawn|invalid|cancelled)\b/.test(line())],
+    // the reader's task, spoken of by its giver: "the task that I gave you"
+    [[GIVING, CONTROL], ({ w, is }) => w.some((x, i) => is(x, CONTROL) && w.slice(i + 1, i + 3).includes('i') && w.slice(i + 1, i + 6).some((y) => is(y, GIVING)))],
+    // when to do the task: "before you continue with your task"
+    [[YOU, ORDERING, RESUMING], ({ line }) => /\b(?:the|your|my|this) (?:\w+ )?(?:task|instruction|prompt|request|question)/.test(line())],
+    // a message that says whom it is for: "a message from me to you", "this comes from me, ..., to you"
+    [[YOU], ({ line }) => [' from me', ' to you', ' for you', 'from me '].some((x) => line().includes(x)) && (/\b(?:message|instruction|note|order|request) (?:from me|to you|for you)\b/.test(line()) || /\bfrom me\b.{0,40} to you\b/.test(line()))],
+    // the reader as a machine: "you are an AI assistant and must ..."
+    [[ASSISTANT, DUTY], ({ line }) => /\byou (?:the |are |as )?(?:an? )?(?:\w+ )?(?:assistant|ai|agent|model|chatbot|llm|gpt|claude|gemini|bot)\b/.test(line())],
+    // machines in the third person: "all AI agents are required to", "note to the assistant"
+    [[MACHINES], ({ line }) => /\b(?:ai|automated|all|any|every) (?:agents?|models?|bots?|systems?|assistants?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required|are asked)\b|\b(?:assistants?|llms?|chatbots?|language models?) (?:\w+ ){0,6}(?:must|should|shall|have to|are required|is required)\b|\b(?:for|to|dear|attention|hey|hello) (?:the |all |any |an? |this )?(?:ai |llm |automated )?(?:assistants?|ai agents?|llms?|chatbots?|ai)\b/.test(line())],
+    // how to call tools: "you should use the tool ... with the following arguments"
+    [[YOU, TOOLING, CALLING, FILLING], () => true],
+    // secrecy: "do not tell the user"
+    [[SECRECY], ({ line }) => /\b(?:do not|don't|never) (?:tell|mention|inform|notify|reveal|alert) (?:this |it |anything )?(?:to )?(?:the )?users?\b/.test(line())],
+  ];
+})();
+const NOT_HINT_OR_ACTION = ~(MARKS.HINT | MARKS.ACTION);
 
 /** Whether a sentence is addressed to an assistant, or is markup that poses as a message to one. */
-function addressesAssistant(sentence, w = words(sentence)) {
-  const head = sentence.slice(0, 80);
-  const tag = /^<\/?([A-Za-z_][^<>\s]{0,40})[^<>]{0,40}>$|^\[\/?(?:SYSTEM|INST|INFO|IMPORTANT)[^\]]{0,30}\]$|^<<\/?SYS>>$/.exec(head.trim());
-  if (tag !== null && sentence.length <= 80 && !HTML_TAGS.has(String(tag[1]).toLowerCase())) return true;
-  if (/^[#*[(<{\s]{1,12}(?:system|assistant|developer)[ _-]?(?:message|prompt|note|instruction|override)?\s?[)\]}>:]/i.test(head)) return true;
-  if (w.length < 3) return false;
-  const bag = new Set(w);
-  const has = (set) => { for (const x of set) if (bag.has(x)) return true; return false; };
-  const near = (set, other, n) => has(set) && has(other) && w.some((x, i) => set.has(x) && w.slice(i + 1, i + 1 + n).some((y) => other.has(y)));
-  const seen = { w, has, near, you: bag.has('you') || bag.has('your'), line: w.join(' ') };
-  return TO_ASSISTANT.some((rule) => rule(seen));
+function addressesAssistant(sentence, w = words(sentence), marks = marksOf(w)) {
+  if (/^[#*[(<{\s]/.test(sentence)) {
+    const head = sentence.slice(0, 80);
+    const tag = /^<\/?([A-Za-z_][^<>\s]{0,40})[^<>]{0,40}>$|^\[\/?(?:SYSTEM|INST|INFO|IMPORTANT)[^\]]{0,30}\]$|^<<\/?SYS>>$/.exec(head.trim());
+    if (tag !== null && sentence.length <= 80 && !HTML_TAGS.has(String(tag[1]).toLowerCase())) return true;
+    if (/^[#*[(<{\s]{1,12}(?:system|assistant|developer)[ _-]?(?:message|prompt|note|instruction|override)?\s?[)\]}>:]/i.test(head)) return true;
+  }
+  if (w.length < 3 || (marks & NOT_HINT_OR_ACTION) === 0) return false;
+  let joined;
+  const is = (word, mark) => (MARKED.get(word) & mark) !== 0;
+  const near = (mark, other, n) => (marks & mark) !== 0 && (marks & other) !== 0 && w.some((x, i) => is(x, mark) && w.slice(i + 1, i + 1 + n).some((y) => is(y, other)));
+  const seen = { w, is, near, line: () => joined ?? (joined = w.join(' ')) };
+  return TO_ASSISTANT.some(([needs, rule]) => needs.every((mark) => (marks & mark) !== 0) && rule(seen));
 }
 
 /** How strongly a sentence tells its reader to act: 0 not at all, 1 a request or order to whoever reads, 2 addressed to an assistant about its task, tools or instructions. */
 function directiveStrength(sentence) {
   const w = words(sentence);
-  if (addressesAssistant(sentence, w)) return 2;
-  return isImperative(sentence, w) ? 1 : 0;
+  const marks = marksOf(w);
+  if (addressesAssistant(sentence, w, marks)) return 2;
+  return isImperative(sentence, w, marks) ? 1 : 0;
 }
 
 /** Whether a sentence, or a clause after a colon, asks its reader for an action or says how something must be. */
-function isImperative(sentence, w = words(sentence)) {
+function isImperative(sentence, w = words(sentence), marks = marksOf(w)) {
+  // Without an action or a hint among the words nothing below holds; in ASCII the words are all there is.
+  if ((marks & (MARKS.HINT | MARKS.ACTION)) === 0 && isAscii(sentence)) return false;
   const label = /^[\s\p{P}]{0,20}[\p{L}][\p{L}\p{N} _/-]{0,30}:\s/u;
   let rest = sentence;
-  for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
+  if (sentence.includes(':')) for (let m = label.exec(rest); m !== null; m = label.exec(rest)) rest = rest.slice(m[0].length);
   const body = (rest === sentence ? w : words(rest)).filter((x) => x > '9' || !/^\d+$/.test(x));
   let i = 0;
   while (i < 6 && LEAD_IN.has(body[i]) && body[i] !== 'make') i++;
   if ((body[i - 1] === 'please' || body[i - 1] === 'kindly') && body[i + 1] !== undefined) return true;
   if (isAction(body[i])) return body[i + 1] !== undefined && !['is', 'was', 'are', 'of', 's'].includes(body[i + 1]);
   for (let j = i; j < body.length; j++) {
-    if (!HINTS.has(body[j])) continue;
+    if (!(MARKED.get(body[j]) & MARKS.HINT)) continue;
     if ((body[j] === 'please' || body[j] === 'kindly') && body.slice(j + 1, j + 4).some(isAction)) return true;
     if (body[j] === 'you' && ORDERS.has(body[j + 1]) && body.slice(j + 2, j + 5).some(isAction)) return true;
     if (body[j + 1] === 'you' && ASKS.has(body[j]) && body.slice(j + 2, j + 5).some(isAction)) return true;
@@ -183,31 +231,59 @@ function isImperative(sentence, w = words(sentence)) {
   const clause = !rest.includes(': ') ? null : /:\s+(\p{L}+|Please \p{L}+)\s+\S/u.exec(rest);
   return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
-const isAction = (x) => x !== undefined && (VERB_CLASSES.has(x) || READ_VERBS.has(x) || ACTION_VERBS.has(x));
-const ACTION_VERBS = setOf('say quote click follow use call do go take provide include concatenate enter confirm sign subscribe try consider recommend');
+
+// A sentence in which a word of MARKED stands, or that begins as markup does, or with letters that may fold to others.
+const TELLING = `(?i)${wholeWord(Array.from(MARKED.keys()))}|(?:\\A|\\x00)[#*\\[(<{\\s]|(?-i:[^\\x00-\\x7f])`;
 
 /**
- * Segments of one leaf: [{text, norm, strength}]. Sentences after one addressed to an assistant, and all
- * that stands between two of them, belong to the same directive.
+ * How strongly each sentence of one leaf directs. Sentences after one addressed to an assistant (`reach`), and all
+ * that stands between two of them (`gap`), belong to the same directive. `may(i)`: whether sentence i may direct at all.
  */
-function segmentLeaf(text, options) {
-  const parts = sentences(text);
-  const out = parts.map((s, i) => ({ text: s, norm: normalizeText(s), strength: i < LIMITS.sentences ? directiveStrength(s) : 2 }));
-  const { reach, gap } = options;
+function strengthsOf(parts, { reach, gap }, may) {
+  const out = parts.map((s, i) => (i >= LIMITS.sentences ? 2 : may(i) ? directiveStrength(s) : 0));
+  if (out.length === 1 || !out.includes(2)) return out;
   let last = -1;
   for (let i = 0; i < out.length; i++) {
-    if (out[i].strength < 2) continue;
-    if (last >= 0 && i - last - 1 <= gap) for (let j = last + 1; j < i; j++) out[j].strength = 3;
+    if (out[i] < 2) continue;
+    if (last >= 0 && i - last - 1 <= gap) for (let j = last + 1; j < i; j++) out[j] = 3;
     last = i;
   }
   for (let i = out.length - 1; i >= 0; i--) {
-    if (out[i].strength !== 2) continue;
+    if (out[i] !== 2) continue;
     let steps = 0;
-    for (let j = i + 1; j < out.length && out[j].strength < 2 && steps < reach; j++, steps++) out[j].strength = 3;
+    for (let j = i + 1; j < out.length && out[j] < 2 && steps < reach; j++, steps++) out[j] = 3;
   }
-  for (const s of out) {
-    if (s.strength === 3) s.strength = 2;
-    if (s.strength === 2) s.urges = s.text.length > LIMITS.sentence || isImperative(s.text);
+  return out.map((strength) => Math.min(strength, 2));
+}
+
+/** A sentence of a result. What it means is worked out when it is asked for: most sentences are never asked. */
+class Segment {
+  constructor(text, group, place) {
+    this.text = text;
+    this.group = group;                                     // {of, leaf, parts, alone, from, strengths}: the sentences of its leaf
+    this.place = place;
+    this.named = false;                                     // in a source that the user named
   }
-  return out;
+
+  get key() { return this.group.leaf.key; }
+  get record() { return this.group.leaf.record; }
+  /** Nothing else stands in its leaf, and it is short. */
+  get alone() { return this.group.alone; }
+
+  /** In the form in which values are compared. */
+  get norm() {
+    return this.normal ?? (this.normal = normalizeText(this.text));
+  }
+
+  /** As `directiveStrength`, with what belongs to the same directive. */
+  get strength() {
+    const { group } = this;
+    return (group.strengths ?? (group.strengths = strengthsOf(group.parts, group.of.segmenting, (i) => group.of.telling[group.from + i])))[this.place];
+  }
+
+  /** Whether a directive itself asks for an action. */
+  get urges() {
+    if (this.strength !== 2) return undefined;
+    return this.urging ?? (this.urging = this.text.length > LIMITS.sentence || isImperative(this.text));
+  }
 }

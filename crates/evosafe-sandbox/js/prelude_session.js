@@ -1,4 +1,4 @@
-// Third part of the prelude: what the mechanisms of one trajectory know together, and their composition.
+// Fourth part of the prelude: what the mechanisms of one trajectory know together, and their composition.
 // `compose` builds one `Session` a trajectory and hands it to every mechanism.
 
 // ---------------------------------------------------------------- session
@@ -7,18 +7,17 @@
 class Session {
   constructor(ctx) {
     this.request = '';
-    this.requestNorm = '';
-    this.requestDates = [];
-    this.requestAmounts = [];
-    this.requestClasses = new Set();
+    this.said = {};
     this.tools = new Map();
     for (const t of ctx.tools || []) {
       let effect;                                           // worked out for the tools that a run uses
       this.tools.set(t.name, { name: t.name, description: t.description, schema: () => t.inputSchema || {}, get effect() { return effect || (effect = toolEffect(t)); } });
     }
     this.observations = [];
+    this.owed = 0;
+    this.meant = undefined;                                 // what `toolsMeant` knows of the tools
+    this.looked = { at: 0, exposed: false };
     this.allowed = [];
-    this.exposed = false;
     this.grants = [];
     this.segmenting = { reach: 1, gap: 4 };
     this.pending = null;
@@ -28,12 +27,23 @@ class Session {
   /** What the user says has authority; later turns add to it. */
   addUserText(text) {
     if (!text) return;
+    for (const o of this.observations) o.settle();          // a source is named by what was said when it was read
     this.request = this.request ? `${this.request}\n${text}` : String(text);
-    this.requestNorm = normalizeText(this.request);
-    this.requestDates = extractDates(this.request);
-    this.requestAmounts = extractAmounts(this.request);
-    this.requestUrls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value);
-    this.requestClasses = requestedClasses(this.request);
+    this.said = {};                                         // what is read out of the request, when it is asked for
+  }
+  get requestNorm() { return this.said.norm ?? (this.said.norm = normalizeText(this.request)); }
+  /** What stands in each text that the request may name (see `mentions`). */
+  get familiar() { return this.said.familiar ?? (this.said.familiar = familiarTo(this.requestNorm, this.requestUrls)); }
+  get requestDates() { return this.said.dates ?? (this.said.dates = extractDates(this.request)); }
+  get requestAmounts() { return this.said.amounts ?? (this.said.amounts = extractAmounts(this.request)); }
+  get requestUrls() { return this.said.urls ?? (this.said.urls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value)); }
+  get requestClasses() { return this.said.classes ?? (this.said.classes = requestedClasses(this.request)); }
+
+  /** Whether something was read that gives an assistant orders. */
+  get exposed() {
+    const { looked, observations } = this;
+    while (!looked.exposed && looked.at < observations.length) looked.exposed = observations[looked.at++].directive;
+    return looked.exposed;
   }
 
   /** Effect of the tool a call names; unknown tools are effects of no class. */
@@ -49,7 +59,7 @@ class Session {
     if (kind === 'url') {
       // An address that ends a sentence may run into the next one: "see www.x.example.They ..."
       const next = (u) => u.startsWith(`${value}.`) && this.request.includes(`${value}.${u[value.length + 1].toUpperCase()}`);
-      return (this.requestUrls || []).some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`) || next(u));
+      return this.requestUrls.some((u) => u === value || value.startsWith(`${u}/`) || u.startsWith(`${value}/`) || next(u));
     }
     return containsToken(this.requestNorm, normalizeText(value));
   }
@@ -95,40 +105,126 @@ class Session {
 
   /** Reads a result once for everybody. */
   observe(call, result) {
-    const effect = this.effectOf(call);
-    const leaves = resultLeaves(result.content);
-    const byRecord = new Map();
-    const callNamed = argumentLeaves(call.arguments || {}).some((l) => normalizeText(l.text).length >= 3 && this.mentions(l.text));
-    const segments = [];
-    const named = new Map();
-    const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
-    for (const leaf of leaves) {
-      const parts = segmentLeaf(leaf.text, this.segmenting);
-      const alone = parts.length === 1 && leaf.text.length <= 120;
-      for (const p of parts) segments.push({ ...p, key: leaf.key, record: leaf.record, alone, named: false });
-      if (leaf.key && alone && parts[0].strength < 2 && leaf.text.length >= 4 && this.mentions(leaf.text)) tell(leaf);
-    }
-    const rest = leaves.length >= LIMITS.leaves ? result.content : result.content.slice(LIMITS.text);
-    if (rest !== '') segments.push({ text: rest, norm: normalizeText(rest), strength: 2, urges: true, key: '', record: -1, alone: false });
-    // What all records share tells none of them apart.
-    const records = new Set(leaves.map((l) => l.record)).size;
-    for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.set(r, true);
-    for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : callNamed;
-    const observation = { call, effect, error: result.isError, outside: effect.outside, leaves, segments, named: byRecord.size > 0 || callNamed };
-    if (segments.some((s) => s.strength === 2)) { this.exposed = true; observation.directive = true; }
+    const observation = new Observation(this, call, result);
     this.observations.push(observation);
+    this.owed += observation.content.length;
+    if (this.owed > LIMITS.owed) {
+      // Much put off until one hook asks for all of it could be more than the fuel of that hook.
+      for (const o of this.observations) o.readNow();
+      this.owed = 0;
+    }
     return observation;
   }
 
   /** Whether the user named this: the text stands in the request, or all its words do. */
-  mentions(text) {
-    const n = normalizeText(text);
+  mentions(text, norm) {
+    const n = norm ?? normalizeText(text);
     if (n.length < 3) return false;
-    if (containsToken(this.requestNorm, n) || (this.requestUrls || []).includes(canonicalUrl(text))) return true;
-    const at = /^([^@\s]+)@[^@\s]+$/.exec(n);
-    if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(this.requestNorm, x));
-    const w = words(n.replace(/\.[a-z0-9]{2,4}$/, '').replace(/[-_.]/g, ' ')).filter((x) => x.length >= 3);
-    return w.length >= 2 && w.every((x) => containsToken(this.requestNorm, x));
+    const said = this.requestNorm;
+    if (containsToken(said, n) || (this.requestUrls.length > 0 && this.requestUrls.includes(canonicalUrl(text)))) return true;
+    const at = n.includes('@') ? /^([^@\s]+)@[^@\s]+$/.exec(n) : null;
+    if (at !== null) return at[1].split(/[._-]/).some((x) => x.length >= 3 && containsToken(said, x));
+    const dot = n.lastIndexOf('.');
+    const name = dot >= 0 && dot >= n.length - 5 && /^\.[a-z0-9]{2,4}$/.test(n.slice(dot)) ? n.slice(0, dot) : n;
+    let found = 0;
+    if (!isAscii(name)) {
+      const w = words(name.replace(/[-_.]/g, ' ')).filter((x) => x.length >= 3);
+      return w.length >= 2 && w.every((x) => containsToken(said, x));
+    }
+    const word = /[a-z0-9]+(?:'[a-z0-9]+)*/g;
+    for (let m = word.exec(name); m !== null; m = word.exec(name)) {
+      if (m[0].length < 3) continue;
+      if (!containsToken(said, m[0])) return false;
+      found++;
+    }
+    return found >= 2;
+  }
+}
+
+/** A text of one piece has nothing of this: no line end, no mark that cuts, no end of a sentence before more. */
+const SEVERAL = '[\\n<\\[]|##|----|====|\\*{4}|[.!?;]["\')\\]]{0,3}[\\s\\x{feff}A-Z]';
+
+/** A pattern for texts that a request may name: they share a word of three letters or an address with it, or have no such word. */
+function familiarTo(request, urls) {
+  const escaped = urls.map((url) => url.replace(/[^a-z0-9]/g, (c) => `\\x{${c.codePointAt(0).toString(16)}}`));
+  const shared = wholeWord(Array.from(new Set(request.match(/[a-z0-9]{3,}/g) || [])));
+  const short = '(?:\\A|\\x00)(?:(?:[a-z0-9]{0,2}[^a-z0-9\\x00])+[a-z0-9]{0,2}|[a-z0-9]{1,2})(?:\\x00|\\z)';
+  return `(?i)${[shared, ...escaped, short, '[^a-z0-9._@\\x00-][^@\\x00]*@', '(?-i:[^\\x00-\\x7f])'].filter(Boolean).join('|')}`;
+}
+
+/** One result as all mechanisms see it. Nothing in it is worked out before somebody asks for it. */
+class Observation {
+  constructor(session, call, result) {
+    this.session = session;
+    this.call = call;
+    this.error = result.isError;
+    this.content = result.content;
+    this.segmenting = session.segmenting;
+    this.read = {};
+  }
+
+  get effect() { return this.read.effect ?? (this.read.effect = this.session.effectOf(this.call)); }
+  get outside() { return this.effect.outside; }
+  get leaves() { return this.read.leaves ?? (this.read.leaves = resultLeaves(this.content)); }
+  /** Its sentences, in order. */
+  get segments() { return this.settle().segments; }
+  /** Whether it is a source that the user named, or some record of it is. */
+  get named() { return this.settle().named; }
+  /** Whether it gives an assistant orders. */
+  get directive() { return this.read.directive ?? (this.read.directive = this.segments.some((s) => s.strength === 2)); }
+
+  /** Which of its sentences may direct anyone. */
+  get telling() { return this.read.telling ?? (this.read.telling = whichHave(this.read.sentences, TELLING)); }
+
+  /** Works out what most mechanisms ask for. */
+  readNow() {
+    if (this.read.now) return;
+    this.read.now = true;
+    for (const s of this.segments) { s.strength; s.norm; }  // eslint-disable-line no-unused-expressions
+  }
+
+  /** Cuts the result into sentences, and finds out which of its records the user named. */
+  settle() {
+    if (this.read.segments !== undefined) return this.read;
+    const { session, leaves } = this;
+    const segments = [];
+    const texts = leaves.map((leaf) => leaf.text);
+    const several = whichHave(texts, SEVERAL);
+    const familiar = whichHave(texts, session.familiar);
+    const fields = [];                                      // of their own, and with words of the request
+    const all = [];
+    for (let k = 0; k < leaves.length; k++) {
+      const leaf = leaves[k];
+      const { text } = leaf;
+      const parts = several[k] || text.length > LIMITS.sentence ? sentences(text) : [text.trim()];
+      if (parts[0] === '') continue;
+      const alone = parts.length === 1 && text.length <= 120;
+      const group = { of: this, leaf, parts, alone, from: all.length, strengths: undefined };
+      for (let i = 0; i < parts.length; i++) {
+        segments.push(new Segment(parts[i], group, i));
+        all.push(parts[i]);
+      }
+      if (familiar[k] && leaf.key && alone && text.length >= 4) fields.push(segments[segments.length - 1]);
+    }
+    this.read.sentences = all;
+    const named = new Map();
+    for (const s of fields) {
+      const { leaf } = s.group;
+      if (!session.mentions(leaf.text, leaf.text === s.text ? s.norm : undefined) || s.strength === 2) continue;
+      const field = `${leaf.key}=${leaf.text}`;
+      named.set(field, (named.get(field) || new Set()).add(leaf.record));
+    }
+    const rest = leaves.length >= LIMITS.leaves ? this.content : this.content.slice(LIMITS.text);
+    if (rest !== '') segments.push({ text: rest, norm: normalizeText(rest), strength: 2, urges: true, key: '', record: -1, alone: false });
+    // What all records share tells none of them apart.
+    const byRecord = new Set();
+    const records = named.size === 0 ? 0 : new Set(leaves.map((l) => l.record)).size;
+    for (const told of named.values()) if (records === 1 || told.size < records) for (const r of told) byRecord.add(r);
+    const bySource = byRecord.size === 0 && argumentLeaves(this.call.arguments || {}).some((l) => normalizeText(l.text).length >= 3 && session.mentions(l.text));
+    for (const s of segments) s.named = byRecord.size > 0 ? byRecord.has(s.record) : bySource;
+    this.read.named = byRecord.size > 0 || bySource;
+    this.read.segments = segments;
+    return this.read;
   }
 }
 
@@ -183,12 +279,15 @@ function toolsMeant(session, sentence) {
   const reading = w.some((x) => READ_VERBS.has(x));
   const kinds = reading ? extractValues(sentence).map((v) => v.kind) : [];
   const out = [];
-  for (const tool of session.tools.values()) {
+  session.meant ??= Array.from(session.tools.values(), (tool) => {
     const name = tool.name.toLowerCase();
-    const { read, classes } = tool.effect;
-    const nouns = () => name.split(/[^a-z]+/).some((n) => n.length >= 4 && !READ_VERBS.has(n) && (spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, ''))));
+    const nouns = (name.match(/[a-z]+/g) || []).filter((n) => n.length >= 4 && !READ_VERBS.has(n));
+    return { tool, name, nouns: nouns.flatMap((n) => [n, `${n}s`, n.replace(/s$/, '')]), read: tool.effect.read, classes: Array.from(tool.effect.classes) };
+  });
+  for (const { tool, name, nouns, read, classes } of session.meant) {
     const takes = () => Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
-    if (spoken.has(name) || (read ? reading && (nouns() || takes()) : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
+    const meant = read ? reading && (nouns.some((n) => spoken.has(n)) || (kinds.length > 0 && takes())) : asked.size > 0 && classes.some((c) => asked.has(c));
+    if (meant || spoken.has(name)) out.push(tool.name);
   }
   return out;
 }

@@ -21,6 +21,9 @@ const MOST_ATTACKS: usize = 32;
 /// Most benign sessions, those that reached their goal undefended.
 const MOST_GOALS: usize = 48;
 
+/// Most sessions of either kind in which every mechanism is tried alone.
+const MOST_ALONE: usize = 20;
+
 /// Sessions to play drafts against.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rehearsal {
@@ -75,7 +78,7 @@ impl Rehearsal {
         let mut best: Option<((bool, f64), Proposal, Vec<Stops>)> = None;
         for draft in drafts {
             let stops = match sandbox.prepare(&draft.bundle) {
-                Ok(harness) => self.play(&harness).await,
+                Ok(harness) => self.play(&harness, &self.attacks, &self.goals).await,
                 // What does not build is stopped, and archived, at stage 0.
                 Err(_) => Vec::new(),
             };
@@ -97,11 +100,13 @@ impl Rehearsal {
         sandbox: &Sandbox,
     ) -> Palette {
         let mut palette = Palette::default();
+        let attacks = &self.attacks[..self.attacks.len().min(MOST_ALONE)];
+        let goals = &self.goals[..self.goals.len().min(MOST_ALONE)];
         for (name, bundle) in singles {
             let Ok(harness) = sandbox.prepare(&bundle) else { continue };
-            let stops = self.play(&harness).await;
+            let stops = self.play(&harness, attacks, goals).await;
             let hit: Vec<bool> = stops.iter().map(|stops| !stops.is_empty()).collect();
-            let (attacks, goals) = hit.split_at(self.attacks.len());
+            let (attacks, goals) = hit.split_at(attacks.len());
             palette.steps_in.insert(name, (attacks.to_vec(), goals.to_vec()));
         }
         palette
@@ -117,15 +122,20 @@ impl Rehearsal {
     }
 
     /// Where a harness steps in, session by session: attacks, then goals.
-    async fn play(&self, harness: &Harness) -> Vec<Stops> {
-        let sessions = self.attacks.iter().chain(&self.goals);
+    async fn play(
+        &self,
+        harness: &Harness,
+        attacks: &[Arc<Session>],
+        goals: &[Arc<Session>],
+    ) -> Vec<Stops> {
+        let sessions = attacks.iter().chain(goals);
         let mut playing = JoinSet::new();
         for (at, session) in sessions.enumerate() {
             let (harness, session) = (harness.clone(), Arc::clone(session));
             let classifier = self.classifier.clone();
             playing.spawn(async move { (at, probe::stops(&harness, &session, &classifier).await) });
         }
-        let mut stops = vec![Stops::new(); self.attacks.len() + self.goals.len()];
+        let mut stops = vec![Stops::new(); attacks.len() + goals.len()];
         while let Some(played) = playing.join_next().await {
             // A play that panicked says nothing about the draft.
             if let Ok((at, points)) = played {
@@ -202,7 +212,8 @@ mod tests {
         let (all, none, tells) = (draft(BLOCKS_ALL), draft(BLOCKS_NONE), draft(TELLS));
         for (draft, points) in [(&none, 0.0), (&all, 40.0 - 80.0), (&tells, 40.0)] {
             let harness = sandbox.prepare(&draft.bundle).expect("it builds");
-            let predicted = rehearsal.gain(&rehearsal.play(&harness).await, &h0);
+            let stops = rehearsal.play(&harness, &rehearsal.attacks, &rehearsal.goals).await;
+            let predicted = rehearsal.gain(&stops, &h0);
             assert!((predicted - points).abs() < 1e-9, "{predicted}, expected {points}");
         }
         let drafts = vec![all.clone(), tells.clone(), none.clone()];

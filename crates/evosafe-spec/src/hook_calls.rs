@@ -4,7 +4,7 @@ use evosafe_types::{
     ClassifyAnswer, HookCall, JsonMap, RunContext, ToolCall, ToolResult, ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::FormatError;
 use crate::raw::table;
@@ -85,6 +85,44 @@ pub fn parse_hook_call(file: &str, line: usize, text: &str) -> Result<HookCall, 
         }),
         _ => Ok(HookCall::FinalAnswer { text: ctx.need("text", raw.text)? }),
     }
+}
+
+/// The line of a hook call, without the end of the line: what [`parse_hook_call`] reads as the
+/// same call.
+#[must_use]
+pub fn print_hook_call(call: &HookCall) -> String {
+    let hook = call.hook().as_str();
+    let mut line = match call {
+        HookCall::Begin { context, .. } => json!({
+            "hook": hook, "trace_id": context.trace_id, "instruction": context.instruction,
+            "tools": context.tools,
+        }),
+        HookCall::SystemPrompt { prompt } => json!({ "hook": hook, "prompt": prompt }),
+        HookCall::UserMessage { text } | HookCall::FinalAnswer { text } => {
+            json!({ "hook": hook, "text": text })
+        }
+        HookCall::PreToolCall { call } => json!({ "hook": hook, "call": call }),
+        HookCall::PostToolCall { call, result } => {
+            json!({ "hook": hook, "call": call, "result": result })
+        }
+    };
+    if let HookCall::Begin { classify: Some(answers), .. } = call {
+        line["classify"] = answers.iter().map(answer_line).collect();
+    }
+    line.to_string()
+}
+
+fn answer_line(given: &ClassifyAnswer) -> Value {
+    let mut line = match &given.answer {
+        Ok(answer) => json!({ "answer": answer }),
+        Err(error) => json!({ "error": error }),
+    };
+    for (key, text) in [("question", &given.question), ("untrusted", &given.untrusted)] {
+        if let Some(text) = text {
+            line[key] = text.as_str().into();
+        }
+    }
+    line
 }
 
 fn line_keys(place: &str) -> &'static [&'static str] {

@@ -33,7 +33,7 @@ pub use bundle::{
 pub use cases::{CASES_FORMAT, parse_cases};
 pub use compose::{Lineage, Part, compose, compose_uses};
 pub use error::{BundleError, FormatError, PriceError, ProfileError, SpecError, UnknownKey};
-pub use hook_calls::parse_hook_call;
+pub use hook_calls::{parse_hook_call, print_hook_call};
 pub use library::{NO_DEFENCE, composed, experiences, load_bundle, mechanisms, seeds};
 pub use load::{embedded, load, parse};
 pub use manifest::{parse_manifest, render_manifest};

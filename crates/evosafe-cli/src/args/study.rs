@@ -18,12 +18,12 @@ pub struct CompareArgs {
     /// Warm-start bundles: `all`, `none` or names with commas between them.
     #[arg(long, default_value = "all")]
     pub seeds: String,
+    /// Folders with more bundles.
+    #[arg(long = "bundle", value_name = "DIR")]
+    pub bundles: Vec<PathBuf>,
     /// More candidates of the archive: id prefixes or `best`.
     #[arg(long = "candidate", value_name = "ID")]
     pub candidates: Vec<String>,
-    /// More bundles: folders.
-    #[arg(long = "bundle", value_name = "DIR")]
-    pub folders: Vec<PathBuf>,
     /// Tasks to run. Opening held-out is recorded in the archive.
     #[arg(long, value_enum, default_value_t = SplitArg::HeldOut)]
     pub side: SplitArg,

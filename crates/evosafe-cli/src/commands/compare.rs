@@ -45,9 +45,8 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
     } else if !args.candidates.is_empty() {
         bail!("--candidate needs a search: leave the specification out");
     }
-    for dir in &args.folders {
-        let bundle = evosafe_spec::load_bundle(dir);
-        bundles.push(bundle.with_context(|| format!("cannot load {}", dir.display()))?);
+    for dir in &args.bundles {
+        bundles.push(session::read_bundle(dir)?);
     }
     bundles.extend(chosen(&seeds[1..], &args.seeds)?);
     let mut seen = std::collections::BTreeSet::new();

@@ -20,10 +20,8 @@ struct Loaded {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Reads a bundle as it runs: one that only lists mechanisms is composed.
 fn load(cx: &Context<'_>, dir: &Path) -> Result<Loaded> {
-    let bundle =
-        evosafe_spec::load_bundle(dir).with_context(|| format!("cannot load {}", dir.display()))?;
+    let bundle = session::read_bundle(dir)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(Loaded { bundle, sandbox, runtime })
