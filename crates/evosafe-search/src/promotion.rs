@@ -104,7 +104,7 @@ impl Search {
             &Event::StageFinished { candidate: id.clone(), stage: Stage::Wide, outcome },
             fresh,
         )?;
-        let mut reasons = objections(verdicts, &self.cascade.reference, self.margin());
+        let mut reasons = objections(verdicts, &self.cascade.reference, self.under_attack_margin());
         reasons.extend(probed.as_ref().map(ProbeReport::objections).unwrap_or_default());
         let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
         let utility = wide.utility.value().unwrap_or(0.0);
@@ -134,7 +134,8 @@ impl Search {
     fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
-            let merit = of.wide.as_ref().and_then(|s| merit(s, self.h0_wide(), self.margin()));
+            let merit =
+                of.wide.as_ref().and_then(|s| merit(s, self.h0_wide(), self.under_attack_margin()));
             merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
         let runs =
@@ -153,7 +154,7 @@ impl Search {
     }
 
     /// Points of utility under attack that a winner may lose.
-    fn margin(&self) -> f64 {
+    fn under_attack_margin(&self) -> f64 {
         self.config.plan.cascade.under_attack_margin
     }
 
@@ -163,7 +164,8 @@ impl Search {
 
     fn search_merit(&self, index: usize) -> f64 {
         let h0 = &self.members[0].score;
-        merit(&self.members[index].score, h0, self.margin()).unwrap_or(f64::NEG_INFINITY)
+        merit(&self.members[index].score, h0, self.under_attack_margin())
+            .unwrap_or(f64::NEG_INFINITY)
     }
 
     fn ranks_above(&self, a: usize, b: usize) -> bool {
