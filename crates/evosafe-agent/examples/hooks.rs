@@ -105,7 +105,7 @@ async fn answer(file: &str, options: &[&str]) -> Fallible<()> {
         }
     }
     let sandbox = sandbox()?;
-    let mut all = 0.0;
+    let (mut all, mut bundles) = (0.0, 0.0);
     for bundle in evosafe_spec::seeds()? {
         let name = bundle.manifest.name.clone();
         if bundle.is_no_defence() || !(names.is_empty() || names.contains(&name.as_str())) {
@@ -115,16 +115,22 @@ async fn answer(file: &str, options: &[&str]) -> Fallible<()> {
             true => sandbox.prepare_component(&bundle, &sandbox.build(&bundle)?)?,
             false => sandbox.prepare(&bundle)?,
         };
-        let (hash, ms) = measured(&harness, &calls, rounds).await;
-        println!("{name:24} {hash} {ms:8.2} ms an episode");
-        all += ms;
+        let (hash, [begin, pre, post, other]) = measured(&harness, &calls, rounds).await;
+        let sum = begin + pre + post + other;
+        println!(
+            "{name:24} {hash} {sum:8.2} ms an episode: begin {begin:6.2}, pre-hooks {pre:6.2}, \
+             post-hooks {post:6.2}, other {other:6.2}"
+        );
+        all += sum;
+        bundles += 1.0;
     }
-    println!("{:24} {:16} {all:8.2} ms", "all", "");
+    println!("{:24} {:16} {:8.2} ms an episode", "mean", "", all / bundles);
     Ok(())
 }
 
-/// Hash of everything it answered in the first round, and milliseconds an episode.
-async fn measured(harness: &Harness, calls: &[HookCall], rounds: usize) -> (String, f64) {
+/// Hash of everything it answered in the first round, and milliseconds an episode: starting and
+/// `begin`, before calls, after calls, other hooks.
+async fn measured(harness: &Harness, calls: &[HookCall], rounds: usize) -> (String, [f64; 4]) {
     let mut least = vec![f64::INFINITY; calls.len()];
     let mut answers = String::new();
     for round in 0..rounds {
@@ -156,5 +162,15 @@ async fn measured(harness: &Harness, calls: &[HookCall], rounds: usize) -> (Stri
     }
     let episodes = calls.iter().filter(|c| matches!(c, HookCall::Begin { .. })).count().max(1);
     let hash = blake3::hash(answers.as_bytes()).to_hex()[..16].to_owned();
-    (hash, least.iter().sum::<f64>() / episodes as f64)
+    let mut kinds = [0.0; 4];
+    for (call, ms) in calls.iter().zip(least) {
+        let kind = match call {
+            HookCall::Begin { .. } => 0,
+            HookCall::PreToolCall { .. } => 1,
+            HookCall::PostToolCall { .. } => 2,
+            _ => 3,
+        };
+        kinds[kind] += ms / episodes as f64;
+    }
+    (hash, kinds)
 }

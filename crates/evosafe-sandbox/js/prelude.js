@@ -5,7 +5,7 @@
 // come from the provider, not from here. Everything is deterministic and close to linear in
 // its input. What goes beyond LIMITS is not analysed but counts as directed at the assistant.
 
-const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500 });
+const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500, owed: 60000 });
 
 // ---------------------------------------------------------------- decisions
 
@@ -80,6 +80,11 @@ const joinsNumber = (text, at, beyond, edge) => isDigit(edge) && '-:./,'.include
  * ones come in pieces that overlap. At most LIMITS.sentences; the last then holds all that is left.
  */
 function sentences(text) {
+  const given = String(text);
+  if (given.length <= LIMITS.sentence && /^[^\n.!?;<[#=*]*$/.test(given) && !given.includes('----')) {
+    const only = given.trim();
+    return only === '' ? [] : [only];
+  }
   const out = [];
   const full = () => out.length >= LIMITS.sentences;
   const add = (piece) => {
@@ -87,7 +92,7 @@ function sentences(text) {
     for (let i = 0; t !== '' && (i === 0 || i + 100 < t.length) && !full(); i += LIMITS.sentence - 100) out.push(t.slice(i, i + LIMITS.sentence));
   };
   const lines = [];
-  for (const line of String(text).split('\n')) {
+  for (const line of given.split('\n')) {
     if ((/^[^<[#=*]*$/.test(line) && !line.includes('----')) || !/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
     else lines.push(...line.split(/(?=(?<!#)##|<\/?[A-Za-z][^<>]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/));
   }
@@ -319,6 +324,13 @@ function redactClaim(args, claim) {
   return text.length < 60 || text.length < leaf.text.length / 3 ? undefined : replaceLeaf(args, claim.path, text);
 }
 
+/** White space in front of a line. */
+function indentOf(line) {
+  let n = 0;
+  while (line[n] === ' ') n++;
+  return line[n] > ' ' && line[n] <= '~' ? n : line.length - line.trimStart().length;
+}
+
 /** Key and value of a trimmed line `key: value`; undefined for other lines. `odd`: it may hold line ends of other kinds than `\n`. */
 function yamlEntry(line, odd) {
   if (odd || line[0] === "'" || line[0] === '"') {
@@ -328,7 +340,7 @@ function yamlEntry(line, odd) {
   const colon = line.indexOf(':');
   if (colon < 1 || colon > 61 || line[0] === '[' || line[0] === '{') return undefined;
   const value = line.slice(colon + 1);
-  return value === '' || /^\s/.test(value) ? { key: line.slice(0, colon), value: value.trimStart() } : undefined;
+  return value === '' || value[0] === ' ' || /^\s/.test(value) ? { key: line.slice(0, colon), value: value.trimStart() } : undefined;
 }
 
 /** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */
@@ -339,7 +351,19 @@ function yamlLeaves(text) {
   const odd = ['\r', '\u2028', '\u2029'].some((end) => given.includes(end));
   let record = 0;
   let i = 0;
+  const add = (key, raw) => {
+    if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
+  };
+  /** Whether a plain scalar ends with its first line. */
+  const short = (first, indent) => {
+    const c = first[0];
+    if (c === "'" || c === '"' || c === '|' || c === '>' || first.includes('\u0001')) return false;
+    if (i >= lines.length) return true;
+    const next = lines[i];
+    return indentOf(next) <= indent && next.trim() !== '';
+  };
   const scalar = (first, indent, key) => {
+    if (short(first, indent)) { add(key, first); return; }
     let raw = first;
     const quote = first[0] === "'" || first[0] === '"' ? first[0] : '';
     const literal = first.length <= 2 && /^[|>][+-]?$/.test(first);
@@ -351,7 +375,7 @@ function yamlLeaves(text) {
       if (quote && quotes % 2 === 0) break;
       const line = lines[i];
       const blank = line.trim() === '';
-      if (!quote && !blank && line.length - line.trimStart().length <= indent) break;
+      if (!quote && !blank && indentOf(line) <= indent) break;
       if (!quote && blank && i + 1 >= lines.length) break;
       if (quote) count(line);
       parts.push(line.trim());
@@ -363,15 +387,15 @@ function yamlLeaves(text) {
     if (quote === "'") raw = raw.replace(/''/g, "'");
     if (!literal && raw.includes('\n')) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
     if (raw.includes('\u0001')) raw = raw.replace(/\u0001/g, '\n');
-    if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
+    add(key, raw);
   };
   let key = '';
   while (i < lines.length) {
-    let line = lines[i++];
-    if (line.trim() === '') continue;
-    if (i > 1 && line.startsWith('- ')) record++;
-    let indent = line.length - line.trimStart().length;
+    const line = lines[i++];
     let rest = line.trim();
+    if (rest === '') continue;
+    if (i > 1 && line.startsWith('- ')) record++;
+    let indent = indentOf(line);
     let item = false;
     while (rest.startsWith('- ')) { indent += 2; rest = rest.slice(2).trimStart(); item = true; }
     if (rest === '-') continue;

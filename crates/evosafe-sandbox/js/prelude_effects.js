@@ -27,10 +27,14 @@ const INFLECTIONS = [['ies', 'y'], ['es', ''], ['es', 'e'], ['s', ''], ['ing', '
 /** Base form of a verb in one of its regular inflections. */
 function stem(word) {
   if (VERB_CLASSES.has(word) || READ_VERBS.has(word)) return word;
+  const last = word[word.length - 1];
+  if (last !== 's' && last !== 'g' && last !== 'd') return word;
   for (const [end, add] of INFLECTIONS) {
     if (!word.endsWith(end) || word.length - end.length < 2) continue;
     const base = word.slice(0, -end.length) + add;
-    for (const b of [base, base.replace(/(.)\1$/, '$1')]) if (VERB_CLASSES.has(b) || READ_VERBS.has(b)) return b;
+    if (VERB_CLASSES.has(base) || READ_VERBS.has(base)) return base;
+    const single = base[base.length - 1] === base[base.length - 2] ? base.slice(0, -1) : base;
+    if (VERB_CLASSES.has(single) || READ_VERBS.has(single)) return single;
   }
   return word;
 }
@@ -43,6 +47,8 @@ const NOUN_OR_VERB = setOf('email mail message post comment contact text book or
 const BEFORE_VERB = setOf('and then to please also you now or just kindly not');
 const AFTER_VERB = setOf('a an the this that these those my our your his her him them me it us all every each everyone any one two three there some');
 const ASKING = setOf('request place issue make submit leave post write');
+const RESERVING = setOf('reserve reservation reservations booking bookings');
+const PAYING = setOf('payment payments transaction transactions transfer transfers standing');
 const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
 
 /** Classes of effect a text asks for: verbs in base form, in passive after `be`, or in the third person with a number. */
@@ -52,18 +58,20 @@ function requestedClasses(text) {
     const w = words(sentence);
     w.forEach((x, i) => {
       // In base form, in passive, or told of somebody with a number: "she sells 110".
-      const told = () => x.endsWith('s') && /^(?:\d|usd$|eur$|gbp$|chf$)/.test(w[i + 1] || '') && !NOUN_OR_VERB.has(stem(x));
-      const base = VERB_CLASSES.has(x) ? x : ((w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get') && x.endsWith('ed')) || told() ? stem(x) : '';
+      let base = '';
+      if (VERB_CLASSES.has(x)) base = x;
+      else if (x.endsWith('ed')) base = w[i - 1] === 'be' || w[i - 2] === 'be' || w[i - 1] === 'get' ? stem(x) : '';
+      else if (x.endsWith('s') && /^(?:\d|usd$|eur$|gbp$|chf$)/.test(w[i + 1] || '')) base = NOUN_OR_VERB.has(stem(x)) ? '' : stem(x);
       if (!base || (['give', 'tell', 'write'].includes(x) && ['me', 'us'].includes(w[i + 1])) || (x === 'make' && w[i + 1] === 'sure')) return;
       const first = w.slice(0, i).every((y) => LEAD_IN.has(y) || MODAL.has(y) || y === 'you' || y === 'to' || /^\d+$/.test(y));
       const asked = w.slice(Math.max(0, i - 4), i).some((y) => ASKING.has(y));   // request a refund, place the order
       if (NOUN_OR_VERB.has(x) && !first && !asked && !BEFORE_VERB.has(w[i - 1]) && !AFTER_VERB.has(w[i + 1])) return;
       verbClasses(base).forEach((c) => out.add(c));
     });
-    if (w.some((x) => /^reserv(?:e|ation|ations)$|^bookings?$/.test(x))) out.add('reserve');
+    if (w.some((x) => RESERVING.has(x))) out.add('reserve');
     if (w.some((x, i) => x === 'confirm' && w[i + 1] === 'to')) out.add('send');
-    if (w.some((x) => x === 'give' || x === 'gives') && /[$€£¥]\s?\d|\b(?:USD|EUR|GBP|CHF)\s?\d/.test(sentence)) out.add('pay');
-    if (w.some((x) => /^(?:payments?|transactions?|transfers?|standing)$/.test(x)) && out.has('create')) out.add('pay');
+    if ((w.includes('give') || w.includes('gives')) && /[$€£¥]\s?\d|\b(?:USD|EUR|GBP|CHF)\s?\d/.test(sentence)) out.add('pay');
+    if (out.has('create') && w.some((x) => PAYING.has(x))) out.add('pay');
   }
   return out;
 }
@@ -76,8 +84,9 @@ function requestedClasses(text) {
  */
 function toolEffect(tool) {
   const hints = tool.annotations || {};
-  const nameWords = String(tool.name || '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z]+/).filter(Boolean);
-  const descWords = words(String(tool.description || '').split(/[.\n]/)[0]).slice(0, 12);
+  const name = String(tool.name || '');
+  const nameWords = (/[A-Z]/.test(name) ? name.replace(/([a-z])([A-Z])/g, '$1 $2') : name).toLowerCase().match(/[a-z]+/g) || [];
+  const descWords = words(/^[^.\n]*/.exec(String(tool.description || ''))[0]).slice(0, 12);
   const isVerb = (w) => READ_VERBS.has(w) || VERB_CLASSES.has(w);
   const lead = stem(descWords[0] || '');
   const named = nameWords.map(stem).find(isVerb);
@@ -221,9 +230,33 @@ function isImperative(sentence, w = words(sentence), marks = marksOf(w)) {
   return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
 
-/** How strongly each sentence of one leaf directs. Sentences after one addressed to an assistant (`reach`), and all that stands between two of them (`gap`), belong to the same directive. */
-function strengthsOf(parts, { reach, gap }) {
-  const out = parts.map((s, i) => (i < LIMITS.sentences ? directiveStrength(s) : 2));
+// A line in which a word of MARKED stands, from that word on, or one that begins as markup does.
+const TELLING = `(?im)(?:^[#*\\[(<{ \\t\\r\\x0b\\x0c].*|(?:^|[^a-z0-9\\n])(?:${Array.from(MARKED.keys()).join('|')})(?:[^a-z0-9\\n].*)?)$`;
+
+/** For each of some sentences whether it may direct at all. The host looks at all of them at once, and most may not. */
+function mayDirect(parts) {
+  const out = parts.map((s) => !isAscii(s));                // other letters may fold to these words
+  let lines;
+  try {
+    lines = regexFindAll(TELLING, parts.join('\n\n'));
+  } catch (e) {
+    return parts.map(() => true);                            // more lines than the host counts
+  }
+  let i = -1;
+  let end = -2;                                             // where sentence i ends
+  for (const [, to] of lines) {
+    while (end < to) end += parts[++i].length + 2;
+    out[i] = true;
+  }
+  return out;
+}
+
+/**
+ * How strongly each sentence of one leaf directs. Sentences after one addressed to an assistant (`reach`), and all
+ * that stands between two of them (`gap`), belong to the same directive. `may(i)`: whether sentence i may direct at all.
+ */
+function strengthsOf(parts, { reach, gap }, may) {
+  const out = parts.map((s, i) => (i >= LIMITS.sentences ? 2 : may(i) ? directiveStrength(s) : 0));
   if (out.length === 1 || !out.includes(2)) return out;
   let last = -1;
   for (let i = 0; i < out.length; i++) {
@@ -241,13 +274,13 @@ function strengthsOf(parts, { reach, gap }) {
 
 /** A sentence of a result. What it means is worked out when it is asked for: most sentences are never asked. */
 class Segment {
-  constructor(text, leaf, all, place, alone) {
+  constructor(text, group, place) {
     this.text = text;
-    this.key = leaf.key;
-    this.record = leaf.record;
-    this.alone = alone;                                     // nothing else stands in its leaf, and it is short
+    this.key = group.leaf.key;
+    this.record = group.leaf.record;
+    this.alone = group.alone;                               // nothing else stands in its leaf, and it is short
     this.named = false;                                     // in a source that the user named
-    this.all = all;                                         // {parts, segmenting, strengths}: the sentences of its leaf
+    this.group = group;                                     // the sentences of its leaf
     this.place = place;
     this.normal = undefined;
     this.urging = undefined;
@@ -260,8 +293,8 @@ class Segment {
 
   /** As `directiveStrength`, with what belongs to the same directive. */
   get strength() {
-    const { all } = this;
-    return (all.strengths ?? (all.strengths = strengthsOf(all.parts, all.segmenting)))[this.place];
+    const { group } = this;
+    return (group.strengths ?? (group.strengths = strengthsOf(group.parts, group.of.segmenting, (i) => group.of.may(group.from + i))))[this.place];
   }
 
   /** Whether a directive itself asks for an action. */

@@ -11,9 +11,17 @@ class Session {
     this.tools = new Map();
     for (const t of ctx.tools || []) {
       let effect;                                           // worked out for the tools that a run uses
-      this.tools.set(t.name, { name: t.name, description: t.description, schema: () => t.inputSchema || {}, get effect() { return effect || (effect = toolEffect(t)); } });
+      let nouns;
+      this.tools.set(t.name, {
+        name: t.name,
+        description: t.description,
+        schema: () => t.inputSchema || {},
+        get effect() { return effect || (effect = toolEffect(t)); },
+        get nouns() { return nouns || (nouns = (t.name.toLowerCase().match(/[a-z]+/g) || []).filter((n) => n.length >= 4 && !READ_VERBS.has(n))); },
+      });
     }
     this.observations = [];
+    this.owed = 0;
     this.looked = { at: 0, exposed: false };
     this.allowed = [];
     this.grants = [];
@@ -103,12 +111,18 @@ class Session {
   observe(call, result) {
     const observation = new Observation(this, call, result);
     this.observations.push(observation);
+    this.owed += observation.content.length;
+    if (this.owed > LIMITS.owed) {
+      // Much put off until one hook asks for all of it could be more than the fuel of that hook.
+      for (const o of this.observations) o.directive;       // eslint-disable-line no-unused-expressions
+      this.owed = 0;
+    }
     return observation;
   }
 
   /** Whether the user named this: the text stands in the request, or all its words do. */
-  mentions(text) {
-    const n = normalizeText(text);
+  mentions(text, norm) {
+    const n = norm ?? normalizeText(text);
     if (n.length < 3) return false;
     const said = this.requestNorm;
     if (containsToken(said, n) || (this.requestUrls.length > 0 && this.requestUrls.includes(canonicalUrl(text)))) return true;
@@ -152,18 +166,29 @@ class Observation {
   /** Whether it gives an assistant orders. */
   get directive() { return this.read.directive ?? (this.read.directive = this.segments.some((s) => s.strength === 2)); }
 
+  /** Whether sentence i may direct anyone. */
+  may(i) { return (this.read.telling ?? (this.read.telling = mayDirect(this.read.sentences)))[i]; }
+
   /** Cuts the result into sentences, and finds out which of its records the user named. */
   settle() {
     if (this.read.segments !== undefined) return this.read;
-    const { session, leaves, segmenting } = this;
+    const { session, leaves } = this;
     const segments = [];
-    const named = new Map();
-    const tell = (leaf) => { const k = `${leaf.key}=${leaf.text}`; named.set(k, (named.get(k) || new Set()).add(leaf.record)); };
+    const fields = [];                                      // segments that are a field of their own
     for (const leaf of leaves) {
-      const all = { parts: sentences(leaf.text), segmenting, strengths: undefined };
-      const alone = all.parts.length === 1 && leaf.text.length <= 120;
-      for (let i = 0; i < all.parts.length; i++) segments.push(new Segment(all.parts[i], leaf, all, i, alone));
-      if (leaf.key && alone && leaf.text.length >= 4 && session.mentions(leaf.text) && segments[segments.length - 1].strength < 2) tell(leaf);
+      const parts = sentences(leaf.text);
+      const alone = parts.length === 1 && leaf.text.length <= 120;
+      const group = { of: this, leaf, parts, alone, from: segments.length, strengths: undefined };
+      for (let i = 0; i < parts.length; i++) segments.push(new Segment(parts[i], group, i));
+      if (leaf.key && alone && leaf.text.length >= 4) fields.push(segments[segments.length - 1]);
+    }
+    this.read.sentences = segments.map((s) => s.text);
+    const named = new Map();
+    for (const s of fields) {
+      const { leaf } = s.group;
+      if (!session.mentions(leaf.text, leaf.text === s.text ? s.norm : undefined) || s.strength === 2) continue;
+      const field = `${leaf.key}=${leaf.text}`;
+      named.set(field, (named.get(field) || new Set()).add(leaf.record));
     }
     const rest = leaves.length >= LIMITS.leaves ? this.content : this.content.slice(LIMITS.text);
     if (rest !== '') segments.push({ text: rest, norm: normalizeText(rest), strength: 2, urges: true, key: '', record: -1, alone: false });
@@ -233,8 +258,8 @@ function toolsMeant(session, sentence) {
   for (const tool of session.tools.values()) {
     const name = tool.name.toLowerCase();
     const { read, classes } = tool.effect;
-    const nouns = () => name.split(/[^a-z]+/).some((n) => n.length >= 4 && !READ_VERBS.has(n) && (spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, ''))));
-    const takes = () => Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
+    const nouns = () => tool.nouns.some((n) => spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, '')));
+    const takes = () => kinds.length > 0 && Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
     if (spoken.has(name) || (read ? reading && (nouns() || takes()) : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
   }
   return out;

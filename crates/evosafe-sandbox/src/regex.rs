@@ -1,7 +1,7 @@
 //! Regular expressions on the host: linear time, limited in size, compiled once.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use regex_automata::meta::Regex;
 
@@ -17,8 +17,12 @@ const MAX_CACHED: usize = 4096;
 /// Compiled patterns, shared by all trajectories of a sandbox.
 #[derive(Default)]
 pub struct Patterns {
-    compiled: Mutex<HashMap<String, Result<Regex, String>>>,
+    compiled: Mutex<HashMap<String, Compiled>>,
 }
+
+/// A pattern or what is wrong with it. Shared, since a copy of a `Regex` has to fill its caches
+/// anew.
+type Compiled = Result<Arc<Regex>, String>;
 
 /// Matches and what finding them may have cost at worst, in units of fuel.
 pub struct Found {
@@ -45,17 +49,17 @@ impl Patterns {
         Found { matches: matches(&regex, text), work }
     }
 
-    fn compile(&self, pattern: &str) -> Result<Regex, String> {
+    fn compile(&self, pattern: &str) -> Compiled {
         if pattern.len() > MAX_PATTERN {
             return Err(format!("the pattern is longer than {MAX_PATTERN} bytes"));
         }
-        let cached = |cache: &HashMap<String, Result<Regex, String>>| cache.get(pattern).cloned();
+        let cached = |cache: &HashMap<String, Compiled>| cache.get(pattern).cloned();
         if let Some(known) = cached(&self.compiled.lock().unwrap_or_else(PoisonError::into_inner)) {
             return known;
         }
         let config = Regex::config().nfa_size_limit(Some(MAX_COMPILED)).onepass(false);
-        let compiled =
-            Regex::builder().configure(config).build(pattern).map_err(|error| describe(&error));
+        let compiled = Regex::builder().configure(config).build(pattern);
+        let compiled = compiled.map(Arc::new).map_err(|error| describe(&error));
         let mut cache = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.len() >= MAX_CACHED {
             cache.clear();

@@ -20,6 +20,12 @@ use evosafe::harness::host;
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
+// What the compiler makes of comparing and copying memory is the target's own: `memcmp` and its
+// like. Nothing of it asks for WASI.
+#[cfg(target_arch = "wasm32")]
+#[link(name = "c")]
+unsafe extern "C" {}
+
 /// A trap: the host closes the trajectory.
 #[cfg(target_arch = "wasm32")]
 #[panic_handler]
