@@ -26,6 +26,31 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 #[link(name = "c")]
 unsafe extern "C" {}
 
+/// How the host puts values into this instance: wit-bindgen leaves it to the standard library on
+/// this target, and there is none here.
+#[cfg(target_arch = "wasm32")]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cabi_realloc(
+    old: *mut u8,
+    old_len: usize,
+    align: usize,
+    new_len: usize,
+) -> *mut u8 {
+    use alloc::alloc::{Layout, alloc, realloc};
+    // SAFETY: the host gives what it was given before, and alignments of its own types.
+    let new = unsafe {
+        match (old_len, new_len) {
+            (0, 0) => return core::ptr::without_provenance_mut(align),
+            (0, _) => alloc(Layout::from_size_align_unchecked(new_len, align)),
+            _ => realloc(old, Layout::from_size_align_unchecked(old_len, align), new_len),
+        }
+    };
+    if new.is_null() {
+        core::arch::wasm32::unreachable()
+    }
+    new
+}
+
 /// A trap: the host closes the trajectory.
 #[cfg(target_arch = "wasm32")]
 #[panic_handler]
