@@ -23,7 +23,9 @@ fn binary() -> &'static Path {
         let this = std::env::current_exe().expect("a test knows its path");
         let profile = this.ancestors().nth(2).expect("tests run from <profile>/deps").to_owned();
         let mut build = Command::new(env!("CARGO"));
-        build.current_dir(root()).args(["build", "--quiet", "-p", "evosafe-cli"]);
+        // With the features of the whole workspace: those of the tests, so that nothing is
+        // compiled twice.
+        build.current_dir(root()).args(["build", "--quiet", "--workspace", "--bin", "evosafe"]);
         build.env("CARGO_TARGET_DIR", profile.parent().expect("a profile lies in target/"));
         if profile.ends_with("release") {
             build.arg("--release");

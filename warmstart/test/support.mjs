@@ -24,7 +24,7 @@ function freezeAll(value, seen = new Set()) {
 }
 
 export const prelude = new Function('classify', 'regexFindAll', 'log', `"use strict";\n${PRELUDE}\nreturn { ${NAMES.join(', ')} };`)(
-  () => { throw new Error('no model'); }, () => [], () => {});
+  () => { throw new Error('no model'); }, () => { throw new Error('no host: the prelude looks itself'); }, () => {});
 freezeAll(prelude);
 
 export const FILES = fs.readdirSync(path.join(WARMSTART, 'mechanisms')).filter((f) => f.endsWith('.js'));

@@ -162,6 +162,14 @@ pub fn bundle(archive: &Archive, id: &CandidateId) -> Result<Bundle> {
     Ok(evosafe_spec::bundle_from_files(&files)?)
 }
 
+/// A bundle as it runs: one that only lists mechanisms is composed.
+pub fn read_bundle(dir: &Path) -> Result<Bundle> {
+    let written = evosafe_spec::read_bundle(dir)?;
+    let library = evosafe_spec::mechanisms()?;
+    evosafe_spec::composed(&library, written)
+        .with_context(|| format!("cannot compose {}", dir.join("bundle.toml").display()))
+}
+
 /// The latest search, or the one named.
 pub fn find_run(archive: &Archive, run: Option<&str>) -> Result<(RunId, RunRecord)> {
     Ok(evosafe_search::find(archive, run)?)

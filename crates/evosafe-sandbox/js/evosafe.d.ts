@@ -188,7 +188,7 @@ declare class Session {
   /** All that the user said. */
   request: string;
   /** Something was read that gives an assistant orders. */
-  exposed: boolean;
+  readonly exposed: boolean;
   addUserText(text: string): void;
   effectOf(call: ToolCall): ToolEffect;
   userSaid(value: unknown, kind?: string): boolean;

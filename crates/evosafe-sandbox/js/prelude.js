@@ -92,17 +92,24 @@ function sentences(text) {
     for (let i = 0; t !== '' && (i === 0 || i + 100 < t.length) && !full(); i += LIMITS.sentence - 100) out.push(t.slice(i, i + LIMITS.sentence));
   };
   const lines = [];
-  for (const line of given.split('\n')) {
-    if ((/^[^<[#=*]*$/.test(line) && !line.includes('----')) || !/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
+  const rows = given.split('\n');
+  const marked = whichHave(rows, '(?:[<\\[]|##|----|====|\\*{4})[^\\x00]*');
+  for (let k = 0; k < rows.length; k++) {
+    const line = rows[k];
+    if (!marked[k] || !/[<[]|##|----|====|\*{4}/.test(line)) lines.push(line);
     else lines.push(...line.split(/(?=(?<!#)##|<\/?[A-Za-z][^<>]{0,40}>|\[\/?[A-Z]{3,12}\])|(?<=[A-Za-z]>)|[-=*]{4,}/));
   }
+  // Where a sentence may end: the host looks for what the pattern below is tried at.
+  const places = placesIn(lines, '[.!?;]["\')\\]]{0,3}[\\s\\x{feff}A-Z]');
+  const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/y;
   for (let k = 0; k < lines.length; k++) {
     if (full()) { out.push(lines.slice(k).join('\n')); break; }
     const line = lines[k];
-    if (/^[^.!?;]*$/.test(line)) { add(line); continue; }
     let from = 0;
-    const cut = /[.!?;]["')\]]{0,3}(?:\s+|(?=[A-Z][A-Za-z]*[ :]))/g;
-    for (let m = cut.exec(line); m !== null; m = cut.exec(line)) {
+    for (const place of places[k]) {
+      cut.lastIndex = place;
+      const m = cut.exec(line);
+      if (m === null) continue;
       const head = line.slice(Math.max(from, cut.lastIndex - 40), cut.lastIndex).trim();
       if (m[0].trim() === m[0] && /[A-Z.]/.test(line[m.index - 1] || '')) continue;
       if (/^(?:\S{0,3}\d+|[A-Za-z])\.$/.test(head) || /\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|no|vs)\.$/i.test(head)) continue;
@@ -113,6 +120,40 @@ function sentences(text) {
   }
   return out;
 }
+
+/**
+ * In which of some texts a pattern is found: one look by the host at all of them, where one at each by the engine would
+ * be most of the work. It stays within a text: \\x00 stands on either side of one, \\A and \\z at the ends.
+ */
+function whichHave(texts, pattern) {
+  return placesIn(texts, pattern).map((places) => places.length > 0);
+}
+
+/** Where in each of some texts a pattern is found, as `whichHave` looks for it: places where it begins. */
+function placesIn(texts, pattern) {
+  const out = texts.map(() => []);
+  let hits;
+  try {
+    hits = regexFindAll(pattern, texts.join('\0\0'));
+  } catch (e) {
+    // More than the host finds: nothing is left out.
+    return texts.map((text) => Array.from({ length: Math.max(text.length, 1) }, (_, place) => place));
+  }
+  let i = -1;
+  let start = 0;                                            // of text i
+  let end = -2;
+  for (const [from, to] of hits) {
+    while (end + 1 < to) {
+      start = end + 2;
+      end = start + texts[++i].length;
+    }
+    out[i].push(from - start);
+  }
+  return out;
+}
+
+/** A pattern for one of some words that stands by itself, and what is left of its text. */
+const wholeWord = (list) => (list.length === 0 ? '' : `(?:\\A|[^a-z0-9])(?:${list.join('|')})(?:\\z|\\x00|[^a-z0-9\\x00][^\\x00]*)`);
 
 // ---------------------------------------------------------------- values
 
@@ -217,224 +258,4 @@ function extractSecrets(text) {
   const card = /\b(?:\d[ -]?){13,19}\b/g;
   for (let m = card.exec(t); m !== null; m = card.exec(t)) out.push({ kind: 'card', value: m[0].replace(/\D/g, '') });
   return out;
-}
-
-// ---------------------------------------------------------------- structured output
-
-/** Reads JSON or a Python literal; undefined where the text is neither. Linear, depth-limited. */
-function parseLiteral(text) {
-  const s = String(text);
-  let i = 0;
-  const FAIL = {};
-  const atoms = /[\w.+-]*/y;
-  const space = () => { while (i < s.length && (s[i] === ' ' || /\s/.test(s[i]))) i++; };
-  const string = (quote) => {
-    const close = s.indexOf(quote, i + 1);
-    if (close < 0) throw FAIL;
-    const plain = s.slice(i + 1, close);
-    if (!plain.includes('\\')) { i = close + 1; return plain; }
-    let out = '';
-    for (i++; i < s.length; i++) {
-      const c = s[i];
-      if (c === quote) { i++; return out; }
-      if (c !== '\\') { out += c; continue; }
-      const e = s[++i];
-      const hex = { x: 2, u: 4, U: 8 }[e];
-      if (hex) { out += String.fromCodePoint(Math.min(parseInt(s.slice(i + 1, i + 1 + hex), 16) || 63, 0x10ffff)); i += hex; } else out += { n: '\n', t: '\t', r: '\r', b: '', f: '' }[e] ?? e;
-    }
-    throw FAIL;
-  };
-  const items = (close, one) => {
-    const out = [];
-    for (i++, space(); s[i] !== close; space()) {
-      if (i >= s.length) throw FAIL;
-      out.push(one());
-      space();
-      if (s[i] === ',') i++; else if (s[i] !== close) throw FAIL;
-    }
-    i++;
-    return out;
-  };
-  const value = (depth) => {
-    if (depth > LIMITS.depth) throw FAIL;
-    space();
-    const c = s[i];
-    if (c === '"' || c === "'") return string(c);
-    if (c === '[') return items(']', () => value(depth + 1));
-    if (c === '(') return items(')', () => value(depth + 1));
-    if (c === '{') {
-      const entries = items('}', () => {
-        const key = value(depth + 1);
-        space();
-        if (s[i] !== ':') return [String(key), true];
-        i++;
-        return [String(key), value(depth + 1)];
-      });
-      const out = Object.create(null);
-      for (const [k, v] of entries) out[k] = v;
-      return out;
-    }
-    atoms.lastIndex = i;
-    const atom = atoms.exec(s)[0];
-    i += atom.length;
-    if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(atom)) return Number(atom);
-    if (/^(?:true|false|null|none|nan)$/i.test(atom)) return { true: true, false: false }[atom.toLowerCase()] ?? null;
-    throw FAIL;
-  };
-  try {
-    const out = value(0);
-    space();
-    return i === s.length ? out : undefined;
-  } catch (e) {
-    return undefined;
-  }
-}
-
-/** Leaves of a value: [{path, key, record, text}]; `record` numbers the items of an outer list. */
-function walkLeaves(value, visit, path = '', key = '', record = 0, depth = 0) {
-  if (value === null || value === undefined || depth > LIMITS.depth) return;
-  if (Array.isArray(value)) value.forEach((v, i) => walkLeaves(v, visit, `${path}[${i}]`, key, depth === 0 ? i : record, depth + 1));
-  else if (typeof value === 'object') for (const k of Object.keys(value)) walkLeaves(value[k], visit, path ? `${path}.${k}` : k, k, record, depth + 1);
-  else visit({ path, key, record, text: String(value), raw: value });
-}
-
-/** Leaves of an argument object. */
-function argumentLeaves(args) {
-  const out = [];
-  walkLeaves(args, (leaf) => { if (out.length < LIMITS.leaves) out.push(leaf); });
-  return out;
-}
-
-/** A copy of `value` in which the leaf at `path` (as `argumentLeaves` prints it) is replaced. */
-function replaceLeaf(value, path, leaf, at = '') {
-  if (at === path) return leaf;
-  if (Array.isArray(value)) return value.map((v, i) => replaceLeaf(v, path, leaf, `${at}[${i}]`));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replaceLeaf(v, path, leaf, at ? `${at}.${k}` : k)]));
-}
-
-/** Arguments without the sentences that hold a claim's value; undefined if little would be left of the text. */
-function redactClaim(args, claim) {
-  const leaf = argumentLeaves(args).find((l) => l.path === claim.path);
-  if (leaf === undefined || typeof leaf.raw !== 'string') return args;
-  const parts = sentences(leaf.text.replace(/\\n/g, '\n'));
-  const kept = parts.filter((s) => !(claim.kind === 'date' ? extractDates(s).some((d) => sameDate(d, claim.value)) : normalizeText(s).includes(claim.value)));
-  if (kept.length === parts.length) return args;
-  const text = kept.join(' ');
-  return text.length < 60 || text.length < leaf.text.length / 3 ? undefined : replaceLeaf(args, claim.path, text);
-}
-
-/** White space in front of a line. */
-function indentOf(line) {
-  let n = 0;
-  while (line[n] === ' ') n++;
-  return line[n] > ' ' && line[n] <= '~' ? n : line.length - line.trimStart().length;
-}
-
-/** Key and value of a trimmed line `key: value`; undefined for other lines. `odd`: it may hold line ends of other kinds than `\n`. */
-function yamlEntry(line, odd) {
-  if (odd || line[0] === "'" || line[0] === '"') {
-    const m = /^(?:'([^']{1,80})'|"([^"]{1,80})"|([^\s'"[{:][^:\n]{0,60}?)):(?:\s+(.*))?$/.exec(line);
-    return m === null ? undefined : { key: m[1] || m[2] || m[3], value: m[4] ?? '' };
-  }
-  const colon = line.indexOf(':');
-  if (colon < 1 || colon > 61 || line[0] === '[' || line[0] === '{') return undefined;
-  const value = line.slice(colon + 1);
-  return value === '' || value[0] === ' ' || /^\s/.test(value) ? { key: line.slice(0, colon), value: value.trimStart() } : undefined;
-}
-
-/** Leaves of YAML as tools print it: block maps and lists, plain, quoted and literal scalars, folded lines. */
-function yamlLeaves(text) {
-  const out = [];
-  const given = String(text);
-  const lines = given.split('\n');
-  const odd = ['\r', '\u2028', '\u2029'].some((end) => given.includes(end));
-  let record = 0;
-  let i = 0;
-  const add = (key, raw) => {
-    if (raw !== '' && raw !== '[]' && raw !== '{}' && raw !== 'null' && out.length < LIMITS.leaves) out.push({ path: key, key, record, text: raw });
-  };
-  /** Whether a plain scalar ends with its first line. */
-  const short = (first, indent) => {
-    const c = first[0];
-    if (c === "'" || c === '"' || c === '|' || c === '>' || first.includes('\u0001')) return false;
-    if (i >= lines.length) return true;
-    const next = lines[i];
-    return indentOf(next) <= indent && next.trim() !== '';
-  };
-  const scalar = (first, indent, key) => {
-    if (short(first, indent)) { add(key, first); return; }
-    let raw = first;
-    const quote = first[0] === "'" || first[0] === '"' ? first[0] : '';
-    const literal = first.length <= 2 && /^[|>][+-]?$/.test(first);
-    const parts = [literal ? '' : first];
-    let quotes = 0;                                         // unescaped quote characters so far; even = closed
-    const count = (t) => { quotes += (quote === '"' && t.includes('\\') ? t.replace(/\\[^]/g, '') : t).split(quote).length - 1; };
-    if (quote) count(first);
-    while (i < lines.length) {
-      if (quote && quotes % 2 === 0) break;
-      const line = lines[i];
-      const blank = line.trim() === '';
-      if (!quote && !blank && indentOf(line) <= indent) break;
-      if (!quote && blank && i + 1 >= lines.length) break;
-      if (quote) count(line);
-      parts.push(line.trim());
-      i++;
-    }
-    raw = parts.join('\n').trim();
-    if (quote) raw = raw.slice(1, raw.endsWith(quote) && raw.length > 1 ? -1 : undefined);
-    if (quote === '"') raw = raw.replace(/\\\n\s*\\?/g, '').replace(/\\n/g, '\u0001').replace(/\\(["\\/ ])/g, '$1').replace(/\\t/g, '\t').replace(/\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})/g, (_, a, b) => String.fromCharCode(parseInt(a || b, 16)));
-    if (quote === "'") raw = raw.replace(/''/g, "'");
-    if (!literal && raw.includes('\n')) raw = raw.replace(/\n(\n*)/g, (_, more) => (more ? more : ' '));
-    if (raw.includes('\u0001')) raw = raw.replace(/\u0001/g, '\n');
-    add(key, raw);
-  };
-  let key = '';
-  while (i < lines.length) {
-    const line = lines[i++];
-    let rest = line.trim();
-    if (rest === '') continue;
-    if (i > 1 && line.startsWith('- ')) record++;
-    let indent = indentOf(line);
-    let item = false;
-    while (rest.startsWith('- ')) { indent += 2; rest = rest.slice(2).trimStart(); item = true; }
-    if (rest === '-') continue;
-    const entry = yamlEntry(rest, odd);
-    if (entry === undefined) scalar(rest, item ? indent - 1 : indent, key);
-    else {
-      key = entry.key;
-      if (entry.value !== '') scalar(entry.value, indent, key);
-    }
-  }
-  return out;
-}
-
-/** Whether a text looks like the YAML a tool prints (not prose with a colon somewhere). */
-function looksLikeYaml(text) {
-  const first = String(text).trimStart().split('\n', 1)[0];
-  return /^(?:- )?[A-Za-z_][\w ]{0,30}:(?: |$)/.test(first) && first.length < 400 ? /^(?:- )?[a-z_]\w*:(?: |$)/.test(first) : /^- /.test(first);
-}
-
-const HTML_TAGS = new Set('a abbr article aside b blockquote body br button caption code dd details div dl dt em fieldset figure footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input label legend li link main meta nav ol option p pre script section select small span strong style sub summary sup svg table tbody td textarea tfoot th thead title tr u ul video'.split(' '));
-const INLINE_TAGS = new Set('a abbr b code em i label small span strong sub sup u'.split(' '));
-
-/** HTML as text: a line for each block, link targets behind their text. Other text is left alone, tags of no HTML too. */
-function htmlText(text) {
-  if (!text.includes('</') || !/<\/(?:p|div|html|body|section|ul|ol|table|form|h\d|article|main)>/i.test(text)) return text;
-  return text.replace(/<(\/?)([A-Za-z][A-Za-z0-9]{0,15})([^<>]{0,2000})>/g, (all, slash, tag, rest) => {
-    const name = tag.toLowerCase();
-    if (!HTML_TAGS.has(name)) return all;
-    const target = /\b(?:href|src|action|alt|title|placeholder|aria-label)\s*=\s*["']([^"']{1,500})["']/i.exec(rest);
-    const shown = target !== null && slash === '' ? ` ${target[1]} ` : '';
-    return INLINE_TAGS.has(name) ? shown : `\n${shown}\n`;
-  }).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&#0?39;|&apos;/g, "'").replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&').split('\n').map((line) => line.trim()).filter(Boolean).join('\n');
-}
-
-/** Leaves of any tool output. Text without structure is one leaf with an empty key. */
-function resultLeaves(content) {
-  const text = stripInvisible(content).slice(0, LIMITS.text);
-  const parsed = /^\s*[[{(]/.test(text) ? parseLiteral(text) : undefined;
-  if (parsed !== undefined && typeof parsed === 'object' && parsed !== null) return argumentLeaves(parsed);
-  if (looksLikeYaml(text)) return yamlLeaves(text);
-  return text.trim() === '' ? [] : [{ path: '', key: '', record: 0, text: htmlText(text) }];
 }

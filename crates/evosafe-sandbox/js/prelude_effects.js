@@ -1,4 +1,4 @@
-// Second part of the prelude: what tools do, and which sentences tell their reader to act.
+// Third part of the prelude: what tools do, and which sentences tell their reader to act.
 
 // ---------------------------------------------------------------- effects
 
@@ -49,6 +49,8 @@ const AFTER_VERB = setOf('a an the this that these those my our your his her him
 const ASKING = setOf('request place issue make submit leave post write');
 const RESERVING = setOf('reserve reservation reservations booking bookings');
 const PAYING = setOf('payment payments transaction transactions transfer transfers standing');
+const ABOUT_RESERVING = setOf('reserve reserves reservation book booking');
+const ABOUT_MONEY = setOf('money payment payments transaction transactions funds');
 const SENSITIVE = setOf('password passwords credential credentials passcode permission permissions key keys token tokens secret secrets authentication role roles admin');
 
 /** Classes of effect a text asks for: verbs in base form, in passive after `be`, or in the third person with a number. */
@@ -97,8 +99,8 @@ function toolEffect(tool) {
   if (!read) {
     verbs.forEach((v) => verbClasses(v).forEach((c) => classes.add(c)));
     const about = [...nameWords, ...descWords];
-    if (about.some((w) => /^reserv(?:e|es|ation)$|^book(?:ing)?$/.test(w))) classes.add('reserve');
-    if (about.some((w) => /^(?:money|payments?|transactions?|funds)$/.test(w))) classes.add('pay');
+    if (about.some((w) => ABOUT_RESERVING.has(w))) classes.add('reserve');
+    if (about.some((w) => ABOUT_MONEY.has(w))) classes.add('pay');
     if (classes.size === 0) descWords.forEach((w) => verbClasses(w).forEach((c) => classes.add(c)));
   }
   const sensitive = read ? [] : [...nameWords, ...descWords].filter((w) => SENSITIVE.has(w));
@@ -230,26 +232,8 @@ function isImperative(sentence, w = words(sentence), marks = marksOf(w)) {
   return clause !== null && clause[1].toLowerCase().split(' ').some((x) => x === 'please' || isAction(x));
 }
 
-// A line in which a word of MARKED stands, from that word on, or one that begins as markup does.
-const TELLING = `(?im)(?:^[#*\\[(<{ \\t\\r\\x0b\\x0c].*|(?:^|[^a-z0-9\\n])(?:${Array.from(MARKED.keys()).join('|')})(?:[^a-z0-9\\n].*)?)$`;
-
-/** For each of some sentences whether it may direct at all. The host looks at all of them at once, and most may not. */
-function mayDirect(parts) {
-  const out = parts.map((s) => !isAscii(s));                // other letters may fold to these words
-  let lines;
-  try {
-    lines = regexFindAll(TELLING, parts.join('\n\n'));
-  } catch (e) {
-    return parts.map(() => true);                            // more lines than the host counts
-  }
-  let i = -1;
-  let end = -2;                                             // where sentence i ends
-  for (const [, to] of lines) {
-    while (end < to) end += parts[++i].length + 2;
-    out[i] = true;
-  }
-  return out;
-}
+// A sentence in which a word of MARKED stands, or that begins as markup does, or with letters that may fold to others.
+const TELLING = `(?i)${wholeWord(Array.from(MARKED.keys()))}|(?:\\A|\\x00)[#*\\[(<{\\s]|(?-i:[^\\x00-\\x7f])`;
 
 /**
  * How strongly each sentence of one leaf directs. Sentences after one addressed to an assistant (`reach`), and all
@@ -276,15 +260,15 @@ function strengthsOf(parts, { reach, gap }, may) {
 class Segment {
   constructor(text, group, place) {
     this.text = text;
-    this.key = group.leaf.key;
-    this.record = group.leaf.record;
-    this.alone = group.alone;                               // nothing else stands in its leaf, and it is short
-    this.named = false;                                     // in a source that the user named
-    this.group = group;                                     // the sentences of its leaf
+    this.group = group;                                     // {of, leaf, parts, alone, from, strengths}: the sentences of its leaf
     this.place = place;
-    this.normal = undefined;
-    this.urging = undefined;
+    this.named = false;                                     // in a source that the user named
   }
+
+  get key() { return this.group.leaf.key; }
+  get record() { return this.group.leaf.record; }
+  /** Nothing else stands in its leaf, and it is short. */
+  get alone() { return this.group.alone; }
 
   /** In the form in which values are compared. */
   get norm() {
@@ -294,7 +278,7 @@ class Segment {
   /** As `directiveStrength`, with what belongs to the same directive. */
   get strength() {
     const { group } = this;
-    return (group.strengths ?? (group.strengths = strengthsOf(group.parts, group.of.segmenting, (i) => group.of.may(group.from + i))))[this.place];
+    return (group.strengths ?? (group.strengths = strengthsOf(group.parts, group.of.segmenting, (i) => group.of.telling[group.from + i])))[this.place];
   }
 
   /** Whether a directive itself asks for an action. */

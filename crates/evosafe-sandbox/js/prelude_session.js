@@ -1,4 +1,4 @@
-// Third part of the prelude: what the mechanisms of one trajectory know together, and their composition.
+// Fourth part of the prelude: what the mechanisms of one trajectory know together, and their composition.
 // `compose` builds one `Session` a trajectory and hands it to every mechanism.
 
 // ---------------------------------------------------------------- session
@@ -11,17 +11,11 @@ class Session {
     this.tools = new Map();
     for (const t of ctx.tools || []) {
       let effect;                                           // worked out for the tools that a run uses
-      let nouns;
-      this.tools.set(t.name, {
-        name: t.name,
-        description: t.description,
-        schema: () => t.inputSchema || {},
-        get effect() { return effect || (effect = toolEffect(t)); },
-        get nouns() { return nouns || (nouns = (t.name.toLowerCase().match(/[a-z]+/g) || []).filter((n) => n.length >= 4 && !READ_VERBS.has(n))); },
-      });
+      this.tools.set(t.name, { name: t.name, description: t.description, schema: () => t.inputSchema || {}, get effect() { return effect || (effect = toolEffect(t)); } });
     }
     this.observations = [];
     this.owed = 0;
+    this.meant = undefined;                                 // what `toolsMeant` knows of the tools
     this.looked = { at: 0, exposed: false };
     this.allowed = [];
     this.grants = [];
@@ -38,6 +32,8 @@ class Session {
     this.said = {};                                         // what is read out of the request, when it is asked for
   }
   get requestNorm() { return this.said.norm ?? (this.said.norm = normalizeText(this.request)); }
+  /** What stands in each text that the request may name (see `mentions`). */
+  get familiar() { return this.said.familiar ?? (this.said.familiar = familiarTo(this.requestNorm, this.requestUrls)); }
   get requestDates() { return this.said.dates ?? (this.said.dates = extractDates(this.request)); }
   get requestAmounts() { return this.said.amounts ?? (this.said.amounts = extractAmounts(this.request)); }
   get requestUrls() { return this.said.urls ?? (this.said.urls = extractValues(this.request).filter((v) => v.kind === 'url' || v.kind === 'email').map((v) => v.value)); }
@@ -145,6 +141,17 @@ class Session {
   }
 }
 
+/** A text of one piece has nothing of this: no line end, no mark that cuts, no end of a sentence before more. */
+const SEVERAL = '[\\n<\\[]|##|----|====|\\*{4}|[.!?;]["\')\\]]{0,3}[\\s\\x{feff}A-Z]';
+
+/** A pattern for texts that a request may name: they share a word of three letters or an address with it, or have no such word. */
+function familiarTo(request, urls) {
+  const escaped = urls.map((url) => url.replace(/[^a-z0-9]/g, (c) => `\\x{${c.codePointAt(0).toString(16)}}`));
+  const shared = wholeWord(Array.from(new Set(request.match(/[a-z0-9]{3,}/g) || [])));
+  const short = '(?:\\A|\\x00)(?:(?:[a-z0-9]{0,2}[^a-z0-9\\x00])+[a-z0-9]{0,2}|[a-z0-9]{1,2})(?:\\x00|\\z)';
+  return `(?i)${[shared, ...escaped, short, '[^a-z0-9._@\\x00-][^@\\x00]*@', '(?-i:[^\\x00-\\x7f])'].filter(Boolean).join('|')}`;
+}
+
 /** One result as all mechanisms see it. Nothing in it is worked out before somebody asks for it. */
 class Observation {
   constructor(session, call, result) {
@@ -166,23 +173,33 @@ class Observation {
   /** Whether it gives an assistant orders. */
   get directive() { return this.read.directive ?? (this.read.directive = this.segments.some((s) => s.strength === 2)); }
 
-  /** Whether sentence i may direct anyone. */
-  may(i) { return (this.read.telling ?? (this.read.telling = mayDirect(this.read.sentences)))[i]; }
+  /** Which of its sentences may direct anyone. */
+  get telling() { return this.read.telling ?? (this.read.telling = whichHave(this.read.sentences, TELLING)); }
 
   /** Cuts the result into sentences, and finds out which of its records the user named. */
   settle() {
     if (this.read.segments !== undefined) return this.read;
     const { session, leaves } = this;
     const segments = [];
-    const fields = [];                                      // segments that are a field of their own
-    for (const leaf of leaves) {
-      const parts = sentences(leaf.text);
-      const alone = parts.length === 1 && leaf.text.length <= 120;
-      const group = { of: this, leaf, parts, alone, from: segments.length, strengths: undefined };
-      for (let i = 0; i < parts.length; i++) segments.push(new Segment(parts[i], group, i));
-      if (leaf.key && alone && leaf.text.length >= 4) fields.push(segments[segments.length - 1]);
+    const texts = leaves.map((leaf) => leaf.text);
+    const several = whichHave(texts, SEVERAL);
+    const familiar = whichHave(texts, session.familiar);
+    const fields = [];                                      // of their own, and with words of the request
+    const all = [];
+    for (let k = 0; k < leaves.length; k++) {
+      const leaf = leaves[k];
+      const { text } = leaf;
+      const parts = several[k] || text.length > LIMITS.sentence ? sentences(text) : [text.trim()];
+      if (parts[0] === '') continue;
+      const alone = parts.length === 1 && text.length <= 120;
+      const group = { of: this, leaf, parts, alone, from: all.length, strengths: undefined };
+      for (let i = 0; i < parts.length; i++) {
+        segments.push(new Segment(parts[i], group, i));
+        all.push(parts[i]);
+      }
+      if (familiar[k] && leaf.key && alone && text.length >= 4) fields.push(segments[segments.length - 1]);
     }
-    this.read.sentences = segments.map((s) => s.text);
+    this.read.sentences = all;
     const named = new Map();
     for (const s of fields) {
       const { leaf } = s.group;
@@ -255,12 +272,15 @@ function toolsMeant(session, sentence) {
   const reading = w.some((x) => READ_VERBS.has(x));
   const kinds = reading ? extractValues(sentence).map((v) => v.kind) : [];
   const out = [];
-  for (const tool of session.tools.values()) {
+  session.meant ??= Array.from(session.tools.values(), (tool) => {
     const name = tool.name.toLowerCase();
-    const { read, classes } = tool.effect;
-    const nouns = () => tool.nouns.some((n) => spoken.has(n) || spoken.has(`${n}s`) || spoken.has(n.replace(/s$/, '')));
-    const takes = () => kinds.length > 0 && Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
-    if (spoken.has(name) || (read ? reading && (nouns() || takes()) : Array.from(classes).some((c) => asked.has(c)))) out.push(tool.name);
+    const nouns = (name.match(/[a-z]+/g) || []).filter((n) => n.length >= 4 && !READ_VERBS.has(n));
+    return { tool, name, nouns: nouns.flatMap((n) => [n, `${n}s`, n.replace(/s$/, '')]), read: tool.effect.read, classes: Array.from(tool.effect.classes) };
+  });
+  for (const { tool, name, nouns, read, classes } of session.meant) {
+    const takes = () => Object.keys(tool.schema().properties || {}).some((key) => kinds.some((kind) => key.toLowerCase().split('_').includes(kind)));
+    const meant = read ? reading && (nouns.some((n) => spoken.has(n)) || (kinds.length > 0 && takes())) : asked.size > 0 && classes.some((c) => asked.has(c));
+    if (meant || spoken.has(name)) out.push(tool.name);
   }
   return out;
 }

@@ -12,7 +12,7 @@ const MAX_COMPILED: usize = 1 << 20;
 /// Matches one call may return.
 const MAX_MATCHES: usize = 50_000;
 /// Patterns kept compiled; when full the cache starts over.
-const MAX_CACHED: usize = 4096;
+const MAX_CACHED: usize = 512;
 
 /// Compiled patterns, shared by all trajectories of a sandbox.
 #[derive(Default)]

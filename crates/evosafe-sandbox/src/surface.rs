@@ -96,6 +96,8 @@ pub const FAULT_LINE: &str = "evosafe:fault ";
 const PRELUDE: &str = concat!(
     include_str!("../js/prelude.js"),
     "\n",
+    include_str!("../js/prelude_structure.js"),
+    "\n",
     include_str!("../js/prelude_effects.js"),
     "\n",
     include_str!("../js/prelude_session.js"),

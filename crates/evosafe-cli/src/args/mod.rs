@@ -93,12 +93,18 @@ pub enum Command {
         run: Option<String>,
     },
     /// One episode, call by call.
-    #[command(after_help = "Examples:\n  evosafe trace best banking/user_task_0/injection_task_3")]
+    #[command(after_help = "Examples:
+  evosafe trace best banking/user_task_0/injection_task_3
+  evosafe trace best banking/user_task_0 --hook-calls | evosafe harness run winner/")]
     Trace {
         /// Candidate: an id prefix, `best` or `h0`.
         candidate: String,
         /// Task id.
         task: String,
+        /// Print its hook calls as `harness run` reads them. Starts the environment, which
+        /// knows the tools.
+        #[arg(long)]
+        hook_calls: bool,
         /// Search, by id prefix (the latest).
         #[arg(long)]
         run: Option<String>,

@@ -1,5 +1,7 @@
 //! Arguments of the commands that study searches: comparisons, grids, the cascade.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
 use super::{SplitArg, SplitArgs};
@@ -15,6 +17,9 @@ pub struct CompareArgs {
     /// Warm-start bundles: `all`, `none` or names with commas between them.
     #[arg(long, default_value = "all")]
     pub seeds: String,
+    /// Folders with more bundles.
+    #[arg(long = "bundle", value_name = "DIR")]
+    pub bundles: Vec<PathBuf>,
     /// More candidates of the archive: id prefixes or `best`.
     #[arg(long = "candidate", value_name = "ID")]
     pub candidates: Vec<String>,

@@ -45,6 +45,9 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
     } else if !args.candidates.is_empty() {
         bail!("--candidate needs a search: leave the specification out");
     }
+    for dir in &args.bundles {
+        bundles.push(session::read_bundle(dir)?);
+    }
     bundles.extend(chosen(&seeds[1..], &args.seeds)?);
     let mut seen = std::collections::BTreeSet::new();
     bundles.retain(|b| !b.is_no_defence() && seen.insert(b.id()));

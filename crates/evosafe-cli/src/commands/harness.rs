@@ -20,12 +20,8 @@ struct Loaded {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Reads a bundle as it runs: one that only lists mechanisms is composed.
 fn load(cx: &Context<'_>, dir: &Path) -> Result<Loaded> {
-    let written = evosafe_spec::read_bundle(dir)?;
-    let library = evosafe_spec::mechanisms()?;
-    let bundle = evosafe_spec::composed(&library, written)
-        .with_context(|| format!("cannot compose {}", dir.join("bundle.toml").display()))?;
+    let bundle = session::read_bundle(dir)?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(Loaded { bundle, sandbox, runtime })

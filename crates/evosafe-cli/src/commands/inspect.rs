@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use evosafe_archive::{Archive, ResultKind};
-use evosafe_types::{ContentHash, TaskId};
+use evosafe_env::Environment;
+use evosafe_types::{ContentHash, TaskId, Transcript};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -130,7 +131,13 @@ pub fn diff(cx: &Context<'_>, a: &str, b: &str, run: Option<&str>) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Result<ExitCode> {
+pub fn trace(
+    cx: &Context<'_>,
+    name: &str,
+    task: &str,
+    run: Option<&str>,
+    hook_calls: bool,
+) -> Result<ExitCode> {
     let archive = Archive::open_read(&cx.archive)?;
     let (_, record) = session::find_run(&archive, run)?;
     let id = session::candidate(&archive, &record, name)?;
@@ -143,6 +150,11 @@ pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Res
             nearest(&record, task.as_str())
         );
     };
+    if hook_calls {
+        let lines = recorded_hook_calls(cx, &record, &task, &evidence.transcript)?;
+        cx.printer.result(&lines.join("\n"), &json!({ "hook_calls": lines }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = evosafe_report::trace_text(&evidence);
     let value = json!({
         "key": evidence.key, "candidate": id, "task": task, "family": evidence.family,
@@ -150,6 +162,28 @@ pub fn trace(cx: &Context<'_>, name: &str, task: &str, run: Option<&str>) -> Res
     });
     cx.printer.result(&text, &value)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The hook calls of an episode, a line each.
+fn recorded_hook_calls(
+    cx: &Context<'_>,
+    record: &evosafe_search::RunRecord,
+    task: &TaskId,
+    transcript: &Transcript,
+) -> Result<Vec<String>> {
+    let plan = record.plan()?;
+    let settings = session::environment_settings(&plan, &cx.cache, 1, None);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let ids = std::slice::from_ref(task);
+        let environment = Environment::start(&settings, Some(ids)).await?;
+        let known = environment.tasks().iter().find(|known| known.id == *task);
+        let tools = known.and_then(|known| environment.toolset(&known.suite));
+        let calls = tools.map(|tools| evosafe_agent::recorded_calls(tools, transcript));
+        environment.shutdown().await;
+        let calls = calls.with_context(|| format!("the environment has no task `{task}` now"))?;
+        Ok(calls.iter().map(|(call, _)| evosafe_spec::print_hook_call(call)).collect())
+    })
 }
 
 /// A hint with train tasks that look like what was asked for.

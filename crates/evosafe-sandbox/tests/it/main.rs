@@ -7,4 +7,5 @@ mod components;
 mod docs;
 mod hostile;
 mod machinery;
+mod session;
 mod support;

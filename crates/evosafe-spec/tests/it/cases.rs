@@ -1,4 +1,4 @@
-use evosafe_spec::{parse_cases, parse_hook_call};
+use evosafe_spec::{parse_cases, parse_hook_call, print_hook_call};
 use evosafe_types::{ClassifyAnswer, Expected, Hook, HookCall};
 use proptest::prelude::*;
 
@@ -158,5 +158,23 @@ proptest! {
         if CASES.is_char_boundary(cut) {
             prop_assert!(parse_cases("cases.json", &CASES[..cut]).is_err());
         }
+    }
+}
+
+#[test]
+fn a_printed_hook_call_is_read_as_the_same() {
+    for line in [
+        r#"{"hook":"begin","instruction":"Pay Anna","tools":[{"name":"pay","server":"s","input_schema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"read"}]}"#,
+        r#"{"hook":"begin","trace_id":"x","classify":[{"answer":"no"},{"error":"none","question":"q?","untrusted":"t"}]}"#,
+        r#"{"hook":"system-prompt","prompt":"a\nb"}"#,
+        r#"{"hook":"user-message","text":""}"#,
+        r#"{"hook":"pre-tool-call","call":{"id":"1","tool":"pay","arguments":{"to":["Bob",1.5,null]}}}"#,
+        r#"{"hook":"post-tool-call","call":{"id":"1","server":"s","tool":"pay"},"result":{"content":"\u0000é","is_error":true}}"#,
+        r#"{"hook":"final-answer","text":"done"}"#,
+    ] {
+        let call = parse_hook_call("calls.jsonl", 1, line).unwrap();
+        let printed = print_hook_call(&call);
+        assert!(!printed.contains('\n'), "{printed}");
+        assert_eq!(parse_hook_call("calls.jsonl", 1, &printed).unwrap(), call, "{printed}");
     }
 }
