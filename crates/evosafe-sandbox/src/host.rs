@@ -57,8 +57,9 @@ pub struct HostState {
     patterns: Arc<Patterns>,
     classifier: Classifier,
     limits: HarnessLimits,
-    /// Regex work of the running hook, in units of fuel.
+    /// Regex work of the running hook, and the most it may do, in units of fuel.
     work: u64,
+    most_work: u64,
     /// First thing that went wrong in the running hook.
     noticed: Option<Noticed>,
     pub classify: Vec<ClassifyRecord>,
@@ -71,6 +72,7 @@ impl HostState {
         Self {
             patterns,
             classifier,
+            most_work: limits.fuel,
             limits,
             work: 0,
             noticed: None,
@@ -80,9 +82,11 @@ impl HostState {
         }
     }
 
-    /// Starts the accounts of a hook call.
-    pub fn enter(&mut self) {
+    /// Starts the accounts of a hook call that may use so much fuel, and as much work of
+    /// regular expressions.
+    pub fn enter(&mut self, fuel: u64) {
         self.work = 0;
+        self.most_work = fuel;
         self.noticed = None;
     }
 
@@ -131,10 +135,10 @@ impl host::Host for HostState {
         pattern: String,
         text: String,
     ) -> wasmtime::Result<Result<Vec<(u32, u32)>, String>> {
-        let allowance = self.limits.fuel.saturating_sub(self.work);
+        let allowance = self.most_work.saturating_sub(self.work);
         let found = self.patterns.find_all(&pattern, &text, allowance);
         self.work = self.work.saturating_add(found.work);
-        if self.work > self.limits.fuel {
+        if self.work > self.most_work {
             let message = "regular expressions used up the fuel of the hook".to_owned();
             self.notice(kind::FUEL, message.clone(), String::new());
             return Err(wasmtime::Error::msg(message));

@@ -133,7 +133,7 @@ impl Instance {
             return None;
         }
         let live = self.live.as_mut()?;
-        live.store.data_mut().enter();
+        live.store.data_mut().enter(fuel);
         Some(live)
     }
 

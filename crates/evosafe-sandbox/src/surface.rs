@@ -117,7 +117,7 @@ pub const WASMTIME_VERSION: &str = "47.0.4";
 /// Pinned in the workspace manifest; a test compares with `Cargo.lock`.
 pub const COMPONENTIZE_VERSION: &str = "0.4.5";
 /// Raised when the Rust side of the sandbox changes what a hook call answers.
-const RUNTIME_REVISION: &str = "2";
+const RUNTIME_REVISION: &str = "3";
 
 /// Top-level names of `prelude.js`.
 pub fn prelude_names() -> &'static [String] {

@@ -125,3 +125,43 @@ async fn compiled_and_shared_answer_alike() {
         }
     }
 }
+
+/// Evaluating the module and `begin` have an allowance of regular expressions each, as of fuel.
+#[tokio::test]
+async fn patterns_at_load_and_in_begin_have_an_allowance_each() {
+    let code = |load: usize, begin: usize| {
+        format!(
+            "const TEXT = 'a'.repeat(1 << 20);
+const look = (n) => {{ for (let i = 0; i < n; i++) regexFindAll('(?i)b', TEXT); }};
+look({load});
+export function begin(ctx) {{ look({begin}); }}
+export function onPreToolCall(call) {{ return allow(); }}
+"
+        )
+    };
+    let limited = |code: &str| {
+        let mut bundle = bundle(Some(code));
+        bundle.manifest.limits.fuel = 100_000_000;
+        bundle
+    };
+    // As many looks as one allowance has room for.
+    let mut most = 0;
+    loop {
+        let harness = sandbox().prepare(&limited(&code(0, most + 1))).expect("valid");
+        let run = harness.start(&context(), Classifier::Absent).await;
+        if !run.so_far().faults.is_empty() {
+            break;
+        }
+        most += 1;
+    }
+    assert!(most > 0);
+    let bundle = limited(&code(most, most));
+    let shared = sandbox().prepare(&bundle).expect("valid");
+    let wasm = sandbox().build(&bundle).expect("it builds");
+    let own = sandbox().prepare_component(&bundle, &wasm).expect("valid");
+    for harness in [shared, own] {
+        let mut run = harness.start(&context(), Classifier::Absent).await;
+        assert_eq!(run.pre_tool_call(&call(json!({}))).await, CallDecision::Allow);
+        assert_eq!(run.finish().faults, []);
+    }
+}
