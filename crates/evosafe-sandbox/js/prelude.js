@@ -5,7 +5,7 @@
 // come from the provider, not from here. Everything is deterministic and close to linear in
 // its input. What goes beyond LIMITS is not analysed but counts as directed at the assistant.
 
-const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500, owed: 60000 });
+const LIMITS = Object.freeze({ text: 200000, token: 300, leaves: 20000, depth: 24, sentences: 4000, sentence: 1500, owed: 20000 });
 
 // ---------------------------------------------------------------- decisions
 
