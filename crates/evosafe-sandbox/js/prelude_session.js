@@ -110,7 +110,7 @@ class Session {
     this.owed += observation.content.length;
     if (this.owed > LIMITS.owed) {
       // Much put off until one hook asks for all of it could be more than the fuel of that hook.
-      for (const o of this.observations) o.directive;       // eslint-disable-line no-unused-expressions
+      for (const o of this.observations) o.readNow();
       this.owed = 0;
     }
     return observation;
@@ -175,6 +175,13 @@ class Observation {
 
   /** Which of its sentences may direct anyone. */
   get telling() { return this.read.telling ?? (this.read.telling = whichHave(this.read.sentences, TELLING)); }
+
+  /** Works out what most mechanisms ask for. */
+  readNow() {
+    if (this.read.now) return;
+    this.read.now = true;
+    for (const s of this.segments) { s.strength; s.norm; }  // eslint-disable-line no-unused-expressions
+  }
 
   /** Cuts the result into sentences, and finds out which of its records the user named. */
   settle() {
