@@ -91,14 +91,21 @@ pub fn parse_hook_call(file: &str, line: usize, text: &str) -> Result<HookCall, 
 /// same call.
 #[must_use]
 pub fn print_hook_call(call: &HookCall) -> String {
+    let hook = call.hook().as_str();
     let mut line = match call {
-        HookCall::Begin { context, .. } => json!(context),
-        HookCall::SystemPrompt { prompt } => json!({ "prompt": prompt }),
-        HookCall::UserMessage { text } | HookCall::FinalAnswer { text } => json!({ "text": text }),
-        HookCall::PreToolCall { call } => json!({ "call": call }),
-        HookCall::PostToolCall { call, result } => json!({ "call": call, "result": result }),
+        HookCall::Begin { context, .. } => json!({
+            "hook": hook, "trace_id": context.trace_id, "instruction": context.instruction,
+            "tools": context.tools,
+        }),
+        HookCall::SystemPrompt { prompt } => json!({ "hook": hook, "prompt": prompt }),
+        HookCall::UserMessage { text } | HookCall::FinalAnswer { text } => {
+            json!({ "hook": hook, "text": text })
+        }
+        HookCall::PreToolCall { call } => json!({ "hook": hook, "call": call }),
+        HookCall::PostToolCall { call, result } => {
+            json!({ "hook": hook, "call": call, "result": result })
+        }
     };
-    line["hook"] = call.hook().as_str().into();
     if let HookCall::Begin { classify: Some(answers), .. } = call {
         line["classify"] = answers.iter().map(answer_line).collect();
     }
