@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;

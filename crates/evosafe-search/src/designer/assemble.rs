@@ -11,12 +11,15 @@ use rand_chacha::ChaCha8Rng;
 /// Chance that a mechanism is on offer in one draft, so that drafts differ.
 const ON_OFFER: f64 = 0.85;
 
+/// The attack sessions, then the benign ones, that something steps into.
+pub type StepsIn = (Vec<bool>, Vec<bool>);
+
 /// What every mechanism does alone, with its default parameters: the rehearsed sessions that it
 /// steps into.
 #[derive(Debug, Clone, Default)]
 pub struct Palette {
-    /// By mechanism: attack sessions, then benign ones.
-    pub steps_in: BTreeMap<String, (Vec<bool>, Vec<bool>)>,
+    /// By mechanism.
+    pub steps_in: BTreeMap<String, StepsIn>,
 }
 
 impl Palette {
@@ -33,14 +36,14 @@ impl Palette {
         rng: &mut ChaCha8Rng,
     ) -> Vec<String> {
         let (asr, utility) = (h0.asr().value().unwrap_or(0.0), h0.utility.value().unwrap_or(0.0));
-        let mut covered: Option<(Vec<bool>, Vec<bool>)> = None;
+        let mut covered: Option<StepsIn> = None;
         for used in genome.iter() {
             if let Some(one) = self.steps_in.get(&used.name) {
                 covered = Some(covered.map_or(one.clone(), |all| join(&all, one)));
             }
         }
         // Drawn in name order, whatever comes of it: the same stream, the same offer.
-        let mut offer: Vec<(&String, &(Vec<bool>, Vec<bool>))> = self
+        let mut offer: Vec<(&String, &StepsIn)> = self
             .steps_in
             .iter()
             .filter(|_| rng.random_bool(ON_OFFER))
@@ -52,7 +55,7 @@ impl Palette {
             added.push(name.to_owned());
         };
         while genome.len() < most {
-            let worth = |one: &(Vec<bool>, Vec<bool>)| {
+            let worth = |one: &StepsIn| {
                 let new = |all: &[bool], one: &[bool]| {
                     let hits = all.iter().zip(one).filter(|(all, one)| **one && !**all).count();
                     share(hits, one.len())
@@ -85,7 +88,7 @@ impl Palette {
     }
 }
 
-fn join(a: &(Vec<bool>, Vec<bool>), b: &(Vec<bool>, Vec<bool>)) -> (Vec<bool>, Vec<bool>) {
+fn join(a: &StepsIn, b: &StepsIn) -> StepsIn {
     let or = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(x, y)| *x || *y).collect();
     (or(&a.0, &b.0), or(&a.1, &b.1))
 }
