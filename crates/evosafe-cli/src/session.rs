@@ -164,14 +164,7 @@ pub fn bundle(archive: &Archive, id: &CandidateId) -> Result<Bundle> {
 
 /// A bundle as it runs: one that only lists mechanisms is composed.
 pub fn read_bundle(dir: &Path) -> Result<Bundle> {
-<<<<<<< HEAD
     evosafe_spec::load_bundle(dir).with_context(|| format!("cannot load {}", dir.display()))
-=======
-    let written = evosafe_spec::read_bundle(dir)?;
-    let library = evosafe_spec::mechanisms()?;
-    evosafe_spec::composed(&library, written)
-        .with_context(|| format!("cannot compose {}", dir.join("bundle.toml").display()))
->>>>>>> h-rt
 }
 
 /// The latest search, or the one named.

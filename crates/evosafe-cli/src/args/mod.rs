@@ -125,12 +125,9 @@ pub enum Command {
         candidate: String,
         /// Task id.
         task: String,
-<<<<<<< HEAD
         /// Which rollout of the task, from 0.
         #[arg(long, value_name = "N", default_value_t = 0)]
         rollout: u64,
-=======
->>>>>>> h-rt
         /// Print its hook calls as `harness run` reads them. Starts the environment, which
         /// knows the tools.
         #[arg(long)]

@@ -1,11 +1,6 @@
 //! Arguments of the commands that study searches: comparisons, grids, the cascade.
 
 use std::path::PathBuf;
-<<<<<<< HEAD
-=======
-
-use clap::Subcommand;
->>>>>>> h-rt
 
 use clap::{Subcommand, ValueEnum};
 use evosafe_search::Ablations;

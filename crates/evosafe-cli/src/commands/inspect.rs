@@ -7,11 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use evosafe_archive::{Archive, ResultKind};
 use evosafe_env::Environment;
-<<<<<<< HEAD
 use evosafe_report::{Document, Format, Row, points};
 use evosafe_search::RunRecord;
-=======
->>>>>>> h-rt
 use evosafe_types::{ContentHash, TaskId, Transcript};
 use serde_json::json;
 use similar::TextDiff;
@@ -180,10 +177,7 @@ pub fn trace(
     cx: &Context<'_>,
     name: &str,
     task: &str,
-<<<<<<< HEAD
     rollout: u64,
-=======
->>>>>>> h-rt
     run: Option<&str>,
     hook_calls: bool,
 ) -> Result<ExitCode> {

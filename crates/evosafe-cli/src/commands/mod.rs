@@ -47,13 +47,8 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Lineage(args) => inspect::lineage(&cx, args.run.as_deref()),
         Command::Show(args) => inspect::show(&cx, &args.candidate, args.run.as_deref()),
         Command::Diff { a, b, run } => inspect::diff(&cx, &a, &b, run.as_deref()),
-<<<<<<< HEAD
         Command::Trace { candidate, task, rollout, hook_calls, run } => {
             inspect::trace(&cx, &candidate, &task, rollout, run.as_deref(), hook_calls)
-=======
-        Command::Trace { candidate, task, hook_calls, run } => {
-            inspect::trace(&cx, &candidate, &task, run.as_deref(), hook_calls)
->>>>>>> h-rt
         }
         Command::Export { candidate, output, run } => {
             inspect::export(&cx, &candidate, &output, run.as_deref())
