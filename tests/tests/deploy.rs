@@ -22,7 +22,7 @@ fn a_difference_of_the_compiled_harness_names_the_call() {
         Run::from(output.expect("the binary starts"))
     };
     let search =
-        ["search", "finance", "--seed", "3", "--candidates", "21", "--episodes", "2500", "--json"];
+        ["search", "finance", "--seed", "3", "--candidates", "21", "--episodes", "7500", "--json"];
     let best = run(&search).json()["best"].clone();
     let best = best.as_str().expect("a winner");
     let differences = |of: &Run| -> Vec<Value> {

@@ -10,7 +10,11 @@ fn a_finished_search_is_audited_and_its_gate_calibrated() {
     let audit = audited.json();
     let bank = found["candidates"].as_u64().expect("a count") - 1;
     assert_eq!(audit["candidates"], bank);
-    assert_eq!(audit["none"]["episodes"], 30 * bank, "everybody on the search prefix");
+    assert_eq!(
+        audit["none"]["episodes"],
+        30 * 3 * bank,
+        "everybody on the search prefix, three rollouts each"
+    );
     let count = |way: &str| audit[way]["episodes"].as_u64().expect("a count");
     assert!(count("nested") <= count("none"));
     assert!(count("staged") > count("nested"), "fresh tasks are paid for again");

@@ -150,7 +150,7 @@ fn a_seed_that_lists_mechanisms_is_composed_first() {
     };
     let twice = "[[mechanism]]\nname = \"destination-scope\"\n".repeat(2);
     let said = listed(&twice);
-    assert!(said.contains("used twice") && said.contains("bundle.toml"), "{said}");
+    assert!(said.contains("used twice") && said.contains("cannot load seed"), "{said}");
     let said = listed("[[mechanism]]\nname = \"destination-scop\"\n");
     assert!(said.contains("did you mean `destination-scope`"), "{said}");
 }

@@ -204,11 +204,15 @@ function directiveStrength(sentence) {
   const w = words(sentence);
   const marks = marksOf(w);
   if (addressesAssistant(sentence, w, marks)) return 2;
-  return isImperative(sentence, w, marks) ? 1 : 0;
+  return ordersReader(sentence, w, marks) ? 1 : 0;
 }
 
 /** Whether a sentence, or a clause after a colon, asks its reader for an action or says how something must be. */
-function isImperative(sentence, w = words(sentence), marks = marksOf(w)) {
+function isImperative(sentence, w = words(sentence)) {
+  return ordersReader(sentence, w, marksOf(w));
+}
+
+function ordersReader(sentence, w, marks) {
   // Without an action or a hint among the words nothing below holds; in ASCII the words are all there is.
   if ((marks & (MARKS.HINT | MARKS.ACTION)) === 0 && isAscii(sentence)) return false;
   const label = /^[\s\p{P}]{0,20}[\p{L}][\p{L}\p{N} _/-]{0,30}:\s/u;

@@ -37,6 +37,7 @@ const INTERNAL: &[&str] = &[
     "joinsNumber",
     "looksLikeYaml",
     "marksOf",
+    "ordersReader",
     "monthNumber",
     "pad",
     "placesIn",
