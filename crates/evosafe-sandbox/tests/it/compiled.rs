@@ -125,5 +125,3 @@ async fn compiled_and_shared_answer_alike() {
         }
     }
 }
-
-/// Evaluating the module and `begin` have an allowance of regular expressions each, as of fuel.
