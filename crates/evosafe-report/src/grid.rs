@@ -7,6 +7,7 @@ use evosafe_stats::{
 use evosafe_types::{ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, RateReport};
 
 use crate::document::{Document, Table, Value, column, ends, optional};
+use crate::published::published;
 use crate::table::{p_value, percent, point_range, points};
 use crate::{cross, strata};
 
@@ -168,15 +169,19 @@ fn cells(grid: &GridReport) -> Table {
         column("indirect", "indirect %"),
         column("score", "score"),
         column("best", "best"),
+        optional("published_utility", "paper: utility %"),
+        optional("published_asr", "paper: ASR %"),
         optional("unassessed", "unassessed"),
         optional("verdict", "verdict"),
     ];
-    let title = "Defences by cell; the best score of a cell is marked";
+    let title = "Defences by cell; the best score of a cell is marked. The paper's figures are of the \
+                 real models, and only its no-defence rows were used for the profiles";
     let mut table = Table::new("cells", title, columns);
     for cell in &grid.cells {
         let Some(first) = cell.rows.first() else { continue };
         let top = top(cell);
         let mut line = |name: &str, arm: &ArmReport, best: bool, lost: u64, indecisive: bool| {
+            let paper = published(&cell.domain, &cell.victim, name);
             let cells = vec![
                 Value::text(&cell.domain),
                 Value::text(&cell.victim),
@@ -187,6 +192,8 @@ fn cells(grid: &GridReport) -> Table {
                 rate(arm.asr.indirect.as_ref()),
                 Value::points(arm.score),
                 Value::Mark(best),
+                paper.map_or(Value::Empty, |p| Value::Percent(p.utility)),
+                paper.map_or(Value::Empty, |p| Value::Percent(p.asr)),
                 Value::some(lost),
                 Value::verdict(indecisive),
             ];

@@ -10,6 +10,7 @@ mod evaluation;
 mod grid;
 mod leaderboard;
 mod lineage;
+mod published;
 mod render;
 #[cfg(test)]
 mod samples;

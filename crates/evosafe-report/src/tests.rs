@@ -85,6 +85,20 @@ fn the_best_of_a_cell_is_marked_and_never_an_indecisive_one() {
 }
 
 #[test]
+fn published_rows_stand_beside_ours_where_there_are_some() {
+    let mut grid = grid();
+    grid.cells[0].domain = "finance".to_owned();
+    grid.cells[0].victim = "glm-5".to_owned();
+    let document = grid_document(&grid);
+    let cells = table(&document, "cells");
+    let of = |figures: [f64; 3]| figures.map(Value::Percent).to_vec();
+    // No defence, camel, the winner; and nothing for a cell that the paper does not have.
+    assert_eq!(column(cells, "published_utility")[..3], of([79.3, 65.5, 83.3]));
+    assert_eq!(column(cells, "published_asr")[..3], of([21.4, 18.6, 10.0]));
+    assert!(column(cells, "published_asr")[3..].iter().all(|value| *value == Value::Empty));
+}
+
+#[test]
 fn sources_and_risks_pool_the_victims_of_a_domain() {
     let document = grid_document(&grid());
     let sources = table(&document, "sources");
