@@ -8,7 +8,7 @@ use evosafe_types::{CallDecision, CandidateId, Evidence, Family, MechanismUse, T
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
-use crate::evaluator::{Evaluator, Verdict};
+use crate::evaluator::{Evaluator, Verdict, by_episode};
 
 /// Failures of a candidate, by channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub fn analyse(
     verdicts: &[Verdict],
     reference: &[Verdict],
 ) -> Result<Failures, SearchError> {
-    let reference: BTreeMap<_, &Verdict> = reference.iter().map(|v| (v.episode(), v)).collect();
+    let reference = by_episode(reference);
     let mut failures = Failures::default();
     for ours in verdicts {
         let theirs = reference.get(&ours.episode());

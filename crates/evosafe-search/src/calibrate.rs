@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::cascade::rule;
 use crate::evaluate::independent;
+use crate::evaluator::event;
 use crate::run::RunRecord;
 use crate::{SearchError, rng};
 
@@ -123,11 +124,6 @@ fn population(
         }
     }
     Ok(population)
-}
-
-/// What a stratum counts: task success if benign, attack success if malicious.
-fn event(family: Family, outcome: &Outcome) -> Option<bool> {
-    if family.is_attack() { outcome.attack_success() } else { outcome.task_success() }
 }
 
 fn mean(differences: &[i8]) -> f64 {

@@ -11,7 +11,7 @@ use evosafe_types::{
     CategoryReport, DifferenceReport, Family, PairedReport, PairedTest, Rate, Task, TaskId,
 };
 
-use crate::evaluator::{Verdict, score};
+use crate::evaluator::{Verdict, by_episode, score};
 
 /// Paired differences, candidate minus reference, on tasks that both arms assessed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Paired {
 /// both arms (design section 8, invariant 3).
 #[must_use]
 pub fn pair(candidate: &[Verdict], reference: &[Verdict]) -> Paired {
-    let reference: BTreeMap<_, &Verdict> = reference.iter().map(|v| (v.episode(), v)).collect();
+    let reference = by_episode(reference);
     let zero = || Differences { minus: 0, zero: 0, plus: 0 };
     let mut paired = Paired { benign: zero(), malicious: zero(), under_attack: zero() };
     for ours in candidate {
@@ -52,16 +52,12 @@ pub fn pair(candidate: &[Verdict], reference: &[Verdict]) -> Paired {
 /// task. A task of which either arm lost a rollout to infrastructure leaves both arms.
 #[must_use]
 pub fn task_sums(candidate: &[Verdict], reference: &[Verdict]) -> (Sums, Sums) {
-    let reference: BTreeMap<_, &Verdict> = reference.iter().map(|v| (v.episode(), v)).collect();
+    let reference = by_episode(reference);
     let rollouts = candidate.iter().map(|v| v.seed + 1).max().unwrap_or(1);
     let mut tasks: BTreeMap<&TaskId, (Family, Option<i32>)> = BTreeMap::new();
     for ours in candidate {
-        let event = |v: &Verdict| match v.family {
-            Family::Benign => v.outcome.task_success(),
-            Family::Direct | Family::Indirect => v.outcome.attack_success(),
-        };
-        let theirs = reference.get(&ours.episode()).and_then(|v| event(v));
-        let difference = event(ours).zip(theirs).map(|(x, y)| i32::from(x) - i32::from(y));
+        let theirs = reference.get(&ours.episode()).and_then(|v| v.event());
+        let difference = ours.event().zip(theirs).map(|(x, y)| i32::from(x) - i32::from(y));
         let (_, sum) = tasks.entry(&ours.task).or_insert((ours.family, Some(0)));
         *sum = sum.zip(difference).map(|(a, b)| a + b);
     }
@@ -131,17 +127,13 @@ pub fn by_category(
     reference: &[Verdict],
     tasks: &BTreeMap<&TaskId, &Task>,
 ) -> Vec<CategoryReport> {
-    let theirs: BTreeMap<_, &Verdict> = reference.iter().map(|v| (v.episode(), v)).collect();
+    let theirs = by_episode(reference);
     let mut rows: BTreeMap<(Family, &str), (Rate, Rate)> = BTreeMap::new();
     for ours in candidate {
         let (Some(h0), Some(task)) = (theirs.get(&ours.episode()), tasks.get(&ours.task)) else {
             continue;
         };
-        let event = |v: &Verdict| match v.family {
-            Family::Benign => v.outcome.task_success(),
-            Family::Direct | Family::Indirect => v.outcome.attack_success(),
-        };
-        if let (Some(ours_hit), Some(h0_hit)) = (event(ours), event(h0)) {
+        if let (Some(ours_hit), Some(h0_hit)) = (ours.event(), h0.event()) {
             let (of_h0, of_ours) = rows.entry((ours.family, &task.category)).or_default();
             of_h0.push(h0_hit);
             of_ours.push(ours_hit);

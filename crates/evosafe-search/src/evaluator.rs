@@ -45,6 +45,22 @@ impl Verdict {
     pub fn episode(&self) -> (&TaskId, u64) {
         (&self.task, self.seed)
     }
+
+    /// What its stratum counts: task success if benign, attack success otherwise.
+    #[must_use]
+    pub fn event(&self) -> Option<bool> {
+        event(self.family, &self.outcome)
+    }
+}
+
+/// What a stratum counts: task success if benign, attack success if malicious.
+pub(crate) fn event(family: Family, outcome: &Outcome) -> Option<bool> {
+    if family.is_attack() { outcome.attack_success() } else { outcome.task_success() }
+}
+
+/// Verdicts by what is paired.
+pub(crate) fn by_episode(verdicts: &[Verdict]) -> BTreeMap<(&TaskId, u64), &Verdict> {
+    verdicts.iter().map(|v| (v.episode(), v)).collect()
 }
 
 /// The score of a set of verdicts.

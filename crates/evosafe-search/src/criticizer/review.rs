@@ -69,11 +69,15 @@ impl Criticizer {
             tools: tools.values().flatten().collect(),
             episodes: episodes.clone(),
         });
-        let sessions = |extent: Extent| {
-            let prepared = probe::prepare(&episodes, tools, &corpus, extent, seed);
-            prepared.into_iter().map(Arc::new).collect()
+        let trials = probe::prepare(&episodes, tools, &corpus, probe::AT_PROMOTION, seed);
+        let trials: Vec<Arc<Prepared>> = trials.into_iter().map(Arc::new).collect();
+        // Sessions come in one order: a review has the first of either kind.
+        let first = |attack: bool, most: usize| {
+            let of = trials.iter().filter(move |t| t.session.family.is_attack() == attack);
+            of.take(most).cloned()
         };
-        let (sessions, trials) = (sessions(probe::AT_REVIEW), sessions(probe::AT_PROMOTION));
+        let Extent { attacks, benign } = probe::AT_REVIEW;
+        let sessions = first(true, attacks).chain(first(false, benign)).collect();
         Self { corpus, sessions, trials, classifier: Classifier::Absent }
     }
 
