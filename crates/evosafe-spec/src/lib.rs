@@ -14,6 +14,7 @@ mod library;
 mod load;
 mod manifest;
 mod mechanism;
+mod models;
 mod order;
 mod param;
 mod plan;

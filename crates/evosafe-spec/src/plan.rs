@@ -1,9 +1,10 @@
 //! The validated plan: what everything after this crate works on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, HarnessLimits, JsonMap};
+use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig};
 use serde::{Deserialize, Serialize};
 
 /// A domain specification, checked (paper section 4.1: the Designer's task contract).
@@ -29,8 +30,12 @@ pub struct Plan {
     pub limits: HarnessLimits,
     /// Model calls that an episode may use.
     pub step_limit: u32,
+    /// What an episode of a live victim may use beside its model calls.
+    pub victim_limits: EpisodeLimits,
     /// Victim when the command line names none.
     pub victim: Option<String>,
+    /// Live models by the name of their table; `model:NAME` is the victim of that name.
+    pub models: BTreeMap<String, ModelConfig>,
     /// Where it was read from.
     pub source: SpecSource,
     /// Hash of the bytes of `spec.toml` and `spec.md`.

@@ -1,10 +1,12 @@
 //! Raw `spec.toml` to plan: one step, one place.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, HarnessLimits, JsonMap};
+use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig, Usd};
 
 use crate::error::{FormatError, SpecError};
+use crate::models::models;
 use crate::plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
 use crate::raw::{
     RawBudget, RawCascade, RawEnvironment, RawLimits, RawSearch, RawSpec, RawSplit, RawWide,
@@ -120,6 +122,7 @@ pub(crate) fn plan(
         );
     }
     ctx.within("format", found, 1, SPEC_FORMAT)?;
+    let models = models(&ctx, raw.models.unwrap_or_default())?;
     Ok(Plan {
         name: ctx.name("name", ctx.need("name", raw.name)?)?,
         spec_toml: toml_text.to_owned(),
@@ -131,15 +134,36 @@ pub(crate) fn plan(
         budget: budget(&ctx, &raw.budget.unwrap_or_default())?,
         limits: limits(&ctx, "harness", &raw.harness.unwrap_or_default())?,
         step_limit: ctx.within("victim_steps", raw.victim_steps.unwrap_or(16), 1, 1000)?,
-        victim: victim(&ctx, raw.victim)?,
+        victim_limits: victim_limits(&ctx, raw.victim_tokens, raw.victim_time_s)?,
+        victim: victim(&ctx, raw.victim, &models)?,
+        models,
         source,
         hash: ContentHash::of(&[toml_text.as_bytes(), spec_md.as_bytes()]),
     })
 }
 
-fn victim(ctx: &Ctx<'_>, name: Option<String>) -> Checked<Option<String>> {
+fn victim_limits(
+    ctx: &Ctx<'_>,
+    tokens: Option<u64>,
+    time_s: Option<f64>,
+) -> Checked<EpisodeLimits> {
+    let within = |seconds| ctx.within("victim_time_s", seconds, 1.0, 86_400.0);
+    Ok(EpisodeLimits {
+        tokens: tokens.map(|n| ctx.within("victim_tokens", n, 1, 1 << 40)).transpose()?,
+        time: time_s.map(within).transpose()?.map(Duration::from_secs_f64),
+    })
+}
+
+fn victim(
+    ctx: &Ctx<'_>,
+    name: Option<String>,
+    models: &BTreeMap<String, ModelConfig>,
+) -> Checked<Option<String>> {
     let Some(name) = name else { return Ok(None) };
     match name.split_once(':') {
+        Some(("model", model)) if !models.contains_key(model) => {
+            ctx.bad("victim", format!("names `[models.{model}]`, but there is no such table"))
+        }
         Some((kind, rest)) if is_name(kind) && !rest.is_empty() => Ok(Some(name)),
         _ => ctx
             .bad("victim", format!("must be KIND:NAME, such as \"sim:default\", but is {name:?}")),
@@ -348,6 +372,15 @@ fn budget(ctx: &Ctx<'_>, raw: &RawBudget) -> Checked<Budget> {
             .transpose()?,
         episodes: raw.episodes.map(|n| ctx.within("budget.episodes", n, 1, 1 << 40)).transpose()?,
         wall_clock: seconds.map(Duration::from_secs),
+        usd: raw
+            .usd
+            .map(|usd| ctx.within("budget.usd", usd, 0.0, 1e9))
+            .transpose()?
+            .and_then(Usd::from_dollars),
+        victim_tokens: raw
+            .victim_tokens
+            .map(|n| ctx.within("budget.victim_tokens", n, 1, 1 << 50))
+            .transpose()?,
     })
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Usd;
+
 /// Caps; `None` is no cap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Budget {
@@ -13,6 +15,20 @@ pub struct Budget {
     pub episodes: Option<u64>,
     /// Wall-clock time. Stopping by it is outside the determinism promise.
     pub wall_clock: Option<Duration>,
+    /// Money for calls of live models, all roles together. A stop by it is outside the promise too.
+    pub usd: Option<Usd>,
+    /// Tokens of a live victim, prompt and reply.
+    pub victim_tokens: Option<u64>,
+}
+
+/// What an episode of a live victim may use, beside its number of model calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EpisodeLimits {
+    /// Tokens of the victim, prompt and reply. Hitting it ends the episode as the limit on
+    /// model calls does: behaviour, assessed.
+    pub tokens: Option<u64>,
+    /// Time. How long an endpoint takes is infrastructure: the episode is unassessed.
+    pub time: Option<Duration>,
 }
 
 /// What has been spent.
