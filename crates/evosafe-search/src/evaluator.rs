@@ -154,6 +154,11 @@ impl Evaluator {
         self.cancel.is_cancelled()
     }
 
+    /// What stops the search.
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
     /// Episodes a task.
     #[must_use]
     pub fn rollouts(&self) -> u64 {

@@ -22,9 +22,13 @@ use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
+use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
+
+/// Batches without a proposal after which a model as Designer is not paid any longer.
+const BARREN: u32 = 3;
 
 /// What a search is made of.
 pub struct SearchConfig {
@@ -54,6 +58,8 @@ pub struct SearchConfig {
     pub designer: DesignerKind,
     /// Whether candidates are reviewed before they are evaluated.
     pub criticizer: bool,
+    /// Live models that play roles of the search.
+    pub outer: Option<OuterModels>,
     /// Episodes at a time.
     pub concurrency: usize,
     /// What may be spent.
@@ -75,6 +81,7 @@ pub(crate) struct Search {
     pub(crate) h0_traces: Vec<Evidence>,
     pub(crate) rehearsal: Rehearsal,
     pub(crate) criticizer: Option<Criticizer>,
+    pub(crate) outer: Option<Outer>,
     pub(crate) known: BTreeSet<ContentHash>,
     pub(crate) spent: Spent,
     pub(crate) watch: Stopwatch,
@@ -125,6 +132,7 @@ impl Search {
             runtime: Sandbox::version(),
             agent_loop: agent.loop_id(),
             search: SEARCH_VERSION,
+            outer: config.outer.as_ref().and_then(OuterModels::identity),
         };
         let run = identity.id();
         let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
@@ -140,6 +148,7 @@ impl Search {
             h0,
             order: order.clone(),
             candidates: Vec::new(),
+            experiences: Vec::new(),
             best: None,
             ended: None,
             identity,
@@ -171,6 +180,7 @@ impl Search {
             h0_traces: Vec::new(),
             rehearsal: Rehearsal::default(),
             criticizer: None,
+            outer: None,
             known: BTreeSet::new(),
             spent: Spent::default(),
             watch: Stopwatch::start(),
@@ -242,7 +252,8 @@ impl Search {
             let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
             self.criticizer = Some(criticizer.with_classifier(classifier));
         }
-        Ok(())
+        self.open_outer(&wide)?;
+        self.take_note(0).await
     }
 
     async fn evolve(&mut self) -> Result<String, SearchError> {
@@ -254,16 +265,30 @@ impl Search {
             self.config.plan.limits.clone(),
         );
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
-        let (mut slot, mut idle) = (0, 0);
+        let (mut slot, mut idle, mut barren) = (0, 0, 0);
         loop {
-            let before = self.champion();
-            let mut proposals = Vec::new();
+            let (before, first) = (self.champion(), self.members.len());
+            let (mut proposals, mut spent) = (Vec::new(), None);
             for index in slot..slot + per_batch {
-                if let Some(proposal) = self.next_candidate(&mut designer, index).await? {
-                    proposals.push((proposal.bundle.clone(), Some(proposal)));
+                let next = match self.room_for(proposals.len()) {
+                    Ok(()) => self.next_candidate(&mut designer, index).await,
+                    Err(error) => Err(error),
+                };
+                match next {
+                    Ok(Some(proposal)) => {
+                        proposals.push((proposal.bundle.clone(), Some(proposal)));
+                    }
+                    Ok(None) => {}
+                    Err(SearchError::Budget(error)) => {
+                        // What was paid for is evaluated first.
+                        spent = Some(error.to_string());
+                        break;
+                    }
+                    Err(error) => return Err(error),
                 }
             }
             slot += per_batch;
+            barren = if proposals.is_empty() { barren + 1 } else { 0 };
             let evaluated = match self.batch(proposals).await {
                 Ok(evaluated) => evaluated,
                 Err(SearchError::Budget(error)) => return Ok(error.to_string()),
@@ -272,10 +297,20 @@ impl Search {
             for (proposal, improved) in &evaluated {
                 designer.learn(proposal, *improved);
             }
-            match self.challenge().await {
+            let learnt = match self.challenge().await {
+                Ok(()) => self.learn_from(first).await,
+                Err(error) => Err(error),
+            };
+            match learnt {
                 Ok(()) => {}
                 Err(SearchError::Budget(error)) => return Ok(error.to_string()),
                 Err(error) => return Err(error),
+            }
+            if let Some(reason) = spent {
+                return Ok(reason);
+            }
+            if self.config.designer == DesignerKind::Llm && barren == BARREN {
+                return Ok(format!("the Designer handed in nothing new in {BARREN} batches"));
             }
             idle = if self.champion() == before { idle + 1 } else { 0 };
             if let Some(patience) = self.config.plan.search.patience
@@ -284,42 +319,6 @@ impl Search {
                 return Ok(format!("converged: {patience} batches without a better candidate"));
             }
         }
-    }
-
-    /// The Designer's next proposal, reviewed and repaired, or `None` if the slot stays
-    /// empty. No episode is spent here.
-    async fn next_candidate(
-        &mut self,
-        designer: &mut Designer,
-        index: u64,
-    ) -> Result<Option<Proposal>, SearchError> {
-        if self.evaluator.cancelled() {
-            return Err(SearchError::Interrupted);
-        }
-        let archive = crate::designer::Archive {
-            members: &self.members,
-            reference: &self.members[0].score,
-            under_attack_margin: self.config.plan.cascade.under_attack_margin,
-            traces: &self.h0_traces,
-            known: &self.known,
-        };
-        let drafts = designer.drafts(&archive, index)?;
-        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
-        let Some(mut proposal) =
-            self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
-        else {
-            return Ok(None);
-        };
-        for _ in 0..=self.config.plan.search.repairs {
-            let Some(verdict) = self.review(&proposal.bundle).await? else {
-                let new = self.known.insert(proposal.bundle.behaviour());
-                return Ok(new.then_some(proposal));
-            };
-            self.rejected += 1;
-            let Some(repaired) = designer.repair(&proposal, &verdict)? else { break };
-            proposal = repaired;
-        }
-        Ok(None)
     }
 
     /// Evaluates bundles together and commits them in order. Returns, for those that

@@ -21,6 +21,7 @@ mod plan;
 mod prices;
 mod profile;
 mod raw;
+mod roles;
 mod rng;
 mod split;
 mod strict;
@@ -40,7 +41,10 @@ pub use manifest::{parse_manifest, render_manifest};
 pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};
 pub use order::canonical_order;
 pub use param::{Param, ParamKind};
-pub use plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
+pub use plan::{
+    CascadePlan, DesignerPlan, EnvironmentPlan, Plan, RolesPlan, SearchPlan, SpecSource, SplitBy,
+    SplitPlan,
+};
 pub use prices::{PRICES_FORMAT, parse_prices, prices};
 pub use profile::{PROFILE_FORMAT, Profile, Rates, parse_profile, profile, profiles};
 pub use split::{Split, split};

@@ -33,6 +33,16 @@ table!(
         budget: RawBudget,
         harness: RawLimits,
         models: BTreeMap<String, RawModel>,
+        designer: RawRole,
+        criticizer: RawRole,
+        analyzer: RawRole,
+    }
+);
+table!(
+    /// `[designer]`, `[criticizer]`, `[analyzer]`
+    RawRole {
+        kind: String,
+        model: String,
     }
 );
 table!(
@@ -147,6 +157,7 @@ pub(crate) fn keys_of(place: &str) -> &'static [&'static str] {
         "search" => fields::<RawSearch>(),
         "budget" => fields::<RawBudget>(),
         "harness" => fields::<RawLimits>(),
+        "designer" | "criticizer" | "analyzer" => fields::<RawRole>(),
         _ => match place.strip_prefix("models.").map(|rest| rest.split_once('.')) {
             Some(None) => fields::<RawModel>(),
             Some(Some((_, "limits"))) => fields::<RawModelLimits>(),
@@ -166,7 +177,9 @@ mod tests {
         let text =
             std::fs::read_to_string(path).expect("docs/formats.md is part of the repository");
         let tables = ["", "environment", "split", "cascade", "search", "budget", "harness"];
-        for place in tables.into_iter().chain(["models.NAME", "models.NAME.limits"]) {
+        let roles = ["designer", "criticizer", "analyzer"];
+        let models = ["models.NAME", "models.NAME.limits"];
+        for place in tables.into_iter().chain(models).chain(roles) {
             assert!(!keys_of(place).is_empty(), "{place}");
             for key in keys_of(place) {
                 let shown =

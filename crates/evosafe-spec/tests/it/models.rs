@@ -96,3 +96,28 @@ fn mistakes_name_their_key_and_never_show_a_key() {
         assert!(!message.contains("hunter2"), "{message}");
     }
 }
+
+#[test]
+fn roles_name_models_that_exist() {
+    use evosafe_spec::{DesignerPlan, RolesPlan};
+    let with = |roles: &str| plan(&format!("{SMALL}{LOCAL}{roles}"));
+    assert_eq!(with("").expect("valid").roles, RolesPlan::default());
+    let all = "[designer]\nkind = \"llm\"\nmodel = \"small\"\n[criticizer]\nkind = \"llm\"\nmodel = \"local\"\n[analyzer]\nkind = \"offline\"\n";
+    let roles = with(all).expect("valid").roles;
+    assert_eq!(roles.designer, DesignerPlan::Llm);
+    assert_eq!(roles.designer_model.as_deref(), Some("small"));
+    assert_eq!(roles.criticizer_model.as_deref(), Some("local"));
+    assert_eq!(roles.analyzer_model, None);
+    for (roles, says) in [
+        ("[designer]\nkind = \"llm\"", "`designer.model` is missing"),
+        ("[designer]\nkind = \"lm\"", "did you mean \"llm\"?"),
+        ("[designer]\nmodel = \"large\"", "names `[models.large]`"),
+        ("[analyzer]\nmodel = \"small\"", "has no effect"),
+        ("[criticizer]\nkind = \"llm\"", "`criticizer.model` is missing"),
+        ("[criticizer]\nkind = \"random\"", "`criticizer.kind` must be one of"),
+        ("[analyzer]\nmodle = \"small\"", "did you mean `model`?"),
+    ] {
+        let message = with(roles).expect_err(roles).to_string();
+        assert!(message.contains(says), "{roles}: {message}");
+    }
+}
