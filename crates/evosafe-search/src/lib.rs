@@ -35,7 +35,8 @@ pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
 pub use evaluator::{EventSink, Verdict, score};
 pub use outer::{
-    ChangeKind, Claim, Experience, Finding, OuterIdentity, OuterModels, Review, RuleReview, Scene, Step,
+    ChangeKind, Claim, Experience, Finding, OuterIdentity, OuterModels, Review, RuleReview, Scene,
+    Step,
 };
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};

@@ -23,7 +23,8 @@ Exit codes:
 Environment variables:
   EVOSAFE_ARCHIVE   default archive folder (./archive)
   EVOSAFE_CACHE     folder for bridges and compiled code (the user's cache folder)
-  EVOSAFE_LOG       log filter for stderr, e.g. `debug`";
+  EVOSAFE_LOG       log filter for stderr, e.g. `debug`
+  EVOSAFE_PROXY     proxy for calls of live models, e.g. `http://host:3128`";
 
 /// Search, prove and export safety harnesses for tool-using agents.
 #[derive(Debug, Parser)]
@@ -142,9 +143,9 @@ pub struct SearchArgs {
     /// Seed of every random choice of the search.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Who writes the candidates.
-    #[arg(long, value_enum, default_value_t = Designer::Offline)]
-    pub designer: Designer,
+    /// Who writes the candidates. Default: the specification's, offline unless it says otherwise.
+    #[arg(long, value_enum)]
+    pub designer: Option<Designer>,
     /// Evaluate candidates without review (ablation).
     #[arg(long)]
     pub no_criticizer: bool,
@@ -185,6 +186,8 @@ pub enum Designer {
     Offline,
     /// Uniformly random edits: the control.
     Random,
+    /// The model of `designer.model` in the specification.
+    Llm,
 }
 
 /// Ways to split.

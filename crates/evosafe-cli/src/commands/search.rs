@@ -9,12 +9,13 @@ use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_search::{DesignerKind, SearchConfig, SearchError, SearchSummary};
-use evosafe_spec::Plan;
+use evosafe_spec::{DesignerPlan, Plan};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
 use crate::args::{Designer, SearchArgs};
+use crate::models;
 use crate::progress::Progress;
 use crate::session;
 
@@ -32,14 +33,16 @@ pub struct Job {
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
+    let designer = match (args.designer, plan.roles.designer) {
+        (Some(Designer::Offline), _) | (None, DesignerPlan::Offline) => DesignerKind::Offline,
+        (Some(Designer::Random), _) | (None, DesignerPlan::Random) => DesignerKind::Random,
+        (Some(Designer::Llm), _) | (None, DesignerPlan::Llm) => DesignerKind::Llm,
+    };
     let job = Job {
         locator: session::locator(args.victim.as_deref(), &plan)?,
         plan,
         seed: args.seed,
-        designer: match args.designer {
-            Designer::Offline => DesignerKind::Offline,
-            Designer::Random => DesignerKind::Random,
-        },
+        designer,
         criticizer: !args.no_criticizer,
         warm_start: !args.no_warm_start,
         concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
@@ -65,6 +68,8 @@ pub fn execute(
     if !warm_start {
         seeds.truncate(1);
     }
+    let name = format!("{}/{seed}/{}", absolute(&locator), designer.as_str());
+    let outer = models::outer(&cx.archive, &plan, designer, criticizer, &name, *cx.printer)?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();
@@ -87,6 +92,7 @@ pub fn execute(
             seed,
             designer,
             criticizer,
+            outer,
             concurrency,
             cancel,
             sink,

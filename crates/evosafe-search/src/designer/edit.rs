@@ -283,7 +283,8 @@ fn hypothesis(operator: Operator, parent: &Member) -> String {
             Operator::Replace => "Another check in its place",
         },
         match operator {
-            Operator::Add | Operator::Cross | Operator::Mine | Operator::Write => "close what is left open",
+            Operator::Add | Operator::Cross | Operator::Mine | Operator::Write =>
+                "close what is left open",
             Operator::Drop => "give back lost work without opening attacks",
             Operator::Tune | Operator::Replace => "move the trade-off between the two",
         }

@@ -114,7 +114,11 @@ impl Desk<'_> {
         Ok(Attempt { result, cost: talk.cost })
     }
 
-    async fn step(&self, talk: &mut Conversation<'_>, reply: &ChatReply) -> Result<Step, SearchError> {
+    async fn step(
+        &self,
+        talk: &mut Conversation<'_>,
+        reply: &ChatReply,
+    ) -> Result<Step, SearchError> {
         if reply.tool_calls.is_empty() {
             let why = "nothing was called: read with the tools, and end with submit_bundle";
             talk.say(why);
@@ -122,13 +126,14 @@ impl Desk<'_> {
         }
         let mut step = Step::GoOn;
         for call in &reply.tool_calls {
-            let answer = match (&step, &call.arguments) {
-                (Step::Done(_), _) => Ok("the attempt is over".to_owned()),
-                (_, ParsedArguments::Invalid { mistake, .. }) => {
+            let over = matches!(step, Step::Done(_));
+            let answer = match &call.arguments {
+                _ if over => Ok("the attempt is over".to_owned()),
+                ParsedArguments::Invalid { mistake, .. } => {
                     step = Step::Bad(mistake.to_string());
                     Err(mistake.to_string())
                 }
-                (_, ParsedArguments::Valid(arguments)) if call.name == tools::SUBMIT => {
+                ParsedArguments::Valid(arguments) if call.name == tools::SUBMIT => {
                     match self.submitted(arguments).await {
                         Ok(submission) => {
                             step = Step::Done(Box::new(submission));
@@ -140,7 +145,7 @@ impl Desk<'_> {
                         }
                     }
                 }
-                (_, ParsedArguments::Valid(arguments)) => self.answer(&call.name, arguments).await,
+                ParsedArguments::Valid(arguments) => self.answer(&call.name, arguments).await,
             };
             let is_error = answer.is_err();
             let content = match answer {
@@ -148,7 +153,11 @@ impl Desk<'_> {
                 Err(text) if text.starts_with("Error: ") => text,
                 Err(text) => format!("Error: {text}"),
             };
-            talk.request.messages.push(Message::ToolResult { id: call.id.clone(), content, is_error });
+            talk.request.messages.push(Message::ToolResult {
+                id: call.id.clone(),
+                content,
+                is_error,
+            });
         }
         Ok(step)
     }
@@ -177,7 +186,10 @@ impl Desk<'_> {
         let check = self.sandbox.check(&submission.bundle).await;
         if !check.passed() {
             let findings: Vec<String> = check.findings.iter().map(ToString::to_string).collect();
-            return Err(cut(&format!("it does not pass stage 0:\n{}", findings.join("\n")), MOST_CHARS));
+            return Err(cut(
+                &format!("it does not pass stage 0:\n{}", findings.join("\n")),
+                MOST_CHARS,
+            ));
         }
         Ok(submission)
     }

@@ -33,9 +33,8 @@ impl Search {
             self.h0_traces.iter().map(|e| (suite(e), e)).collect();
         let episodes: Vec<(&str, &Evidence)> =
             named.iter().map(|(suite, e)| (suite.as_str(), *e)).collect();
-        let chosen = |attack: bool, most: usize| {
-            probe::chosen(&episodes, attack, most, self.config.seed)
-        };
+        let chosen =
+            |attack: bool, most: usize| probe::chosen(&episodes, attack, most, self.config.seed);
         let sessions = chosen(true, ATTACKS).into_iter().chain(chosen(false, GOALS));
         let sessions = sessions.map(|(suite, e)| {
             Arc::new(Session::of(e, tools.get(suite).map_or(&[][..], Vec::as_slice)))
@@ -86,7 +85,8 @@ impl Search {
             let evidence = self.evaluator.evidence(&member.id, &verdict.task, verdict.seed)?;
             let Some(evidence) = evidence else { continue };
             let h0 = undefended.get(&verdict.episode()).copied();
-            let rollout = if verdict.seed == 0 { String::new() } else { format!(".{}", verdict.seed) };
+            let rollout =
+                if verdict.seed == 0 { String::new() } else { format!(".{}", verdict.seed) };
             let path = format!("{folder}/traces/{}{rollout}.md", verdict.task);
             outer.view.put(path.clone(), render::trace(&evidence, h0));
             if let Some(cluster) = render::cluster(&evidence, h0) {
@@ -172,10 +172,8 @@ impl Outer {
 /// A mechanism as its author wrote it, as far as it matters to who composes.
 fn source(mechanism: &Mechanism) -> String {
     let channels = serde_json::to_string(&mechanism.channels).unwrap_or_default();
-    let mut text = format!(
-        "// {}\n// Litmus: {}\n// For: {channels}\n",
-        mechanism.summary, mechanism.litmus
-    );
+    let mut text =
+        format!("// {}\n// Litmus: {}\n// For: {channels}\n", mechanism.summary, mechanism.litmus);
     for param in &mechanism.params {
         let _ = writeln!(text, "// params.{}: {}", param.name, cut(&format!("{param:?}"), 400));
     }

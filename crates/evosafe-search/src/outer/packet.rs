@@ -45,7 +45,9 @@ pub(crate) async fn packet(
 ) -> Packet {
     let mut text = String::from("# The candidate\n\n");
     files(&mut text, bundle);
-    if scope == Scope::Change && let Some((parent, _)) = parent {
+    if scope == Scope::Change
+        && let Some((parent, _)) = parent
+    {
         text.push_str("\n# What changed against its parent\n\n");
         changes(&mut text, parent, bundle);
     }
@@ -72,7 +74,11 @@ pub(crate) async fn packet(
                 let rendered = cut(&render::session(&session.transcript), room);
                 room -= rendered.chars().count().min(room);
                 let places: Vec<String> = stops.iter().map(place).collect();
-                let _ = writeln!(text, "\n## Session {shown}, stopped at {}\n\n{rendered}", places.join(", "));
+                let _ = writeln!(
+                    text,
+                    "\n## Session {shown}, stopped at {}\n\n{rendered}",
+                    places.join(", ")
+                );
             }
         }
     }
@@ -125,8 +131,14 @@ fn rules(old: &[MechanismUse], new: &[MechanismUse]) -> Vec<String> {
         .filter_map(|used| match find(old, &used.name) {
             None => Some(format!("rule added: {}", used.name)),
             Some(before) if before.params != used.params => {
-                let params = |m: &MechanismUse| serde_json::to_string(&m.params).unwrap_or_default();
-                Some(format!("rule changed: {} from {} to {}", used.name, params(&before), params(used)))
+                let params =
+                    |m: &MechanismUse| serde_json::to_string(&m.params).unwrap_or_default();
+                Some(format!(
+                    "rule changed: {} from {} to {}",
+                    used.name,
+                    params(&before),
+                    params(used)
+                ))
             }
             Some(_) => None,
         })

@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn predictions_are_held_against_what_changed() {
-        let outcome = |goal, attack| Outcome::Assessed { task_success: goal, attack_success: attack };
+        let outcome =
+            |goal, attack| Outcome::Assessed { task_success: goal, attack_success: attack };
         let id = TaskId::new;
         let before = [
             (id("a"), outcome(Some(true), Some(true))),

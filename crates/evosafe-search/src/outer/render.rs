@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use evosafe_types::{
-    CallDecision, CallRecord, Evidence, Outcome, TextDecision, Transcript,
-};
+use evosafe_types::{CallDecision, CallRecord, Evidence, Outcome, TextDecision, Transcript};
 use similar::TextDiff;
 
 use super::view::cut;
@@ -38,7 +36,13 @@ pub(super) fn session(transcript: &Transcript) -> String {
         }
     }
     for fault in &transcript.faults {
-        let _ = writeln!(text, "Harness fault in {}: {}: {}", fault.hook.as_str(), fault.kind, fault.message);
+        let _ = writeln!(
+            text,
+            "Harness fault in {}: {}: {}",
+            fault.hook.as_str(),
+            fault.kind,
+            fault.message
+        );
     }
     text
 }
@@ -161,7 +165,10 @@ pub(super) fn diff(name: &str, old: &str, new: &str) -> String {
         return String::new();
     }
     let diff = TextDiff::from_lines(old, new);
-    diff.unified_diff().context_radius(3).header(&format!("a/{name}"), &format!("b/{name}")).to_string()
+    diff.unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{name}"), &format!("b/{name}"))
+        .to_string()
 }
 
 /// Candidates in a table. `ranked` are indices, the best first.
@@ -181,7 +188,8 @@ pub(super) fn leaderboard(members: &[Member], ranked: &[usize]) -> String {
             _ => "stopped",
         };
         let manifest = &member.bundle.manifest;
-        let parents: Vec<&str> = manifest.parents.iter().map(evosafe_types::CandidateId::short).collect();
+        let parents: Vec<&str> =
+            manifest.parents.iter().map(evosafe_types::CandidateId::short).collect();
         let _ = writeln!(
             text,
             "| {} | {} | {stage} | {} | {} | {} | {} | {} | {} | {} | {} |",

@@ -7,8 +7,8 @@ use evosafe_agent::run_case;
 use evosafe_llm::{CallTag, ChatRequest, Client, JsonSchema, Message, Role};
 use evosafe_sandbox::{Classifier, Harness};
 use evosafe_types::{
-    CallDecision, CandidateId, ContentHash, Expected, GateCase, JsonMap, PriorCall, ToolCall, ToolResult,
-    ToolSpec,
+    CallDecision, CandidateId, ContentHash, Expected, GateCase, JsonMap, PriorCall, ToolCall,
+    ToolResult, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -151,8 +151,12 @@ impl Review {
             None => format!("Reviewer: {}\n", self.summary),
         };
         for rule in &self.rules {
-            let literal = rule.literal.as_ref().map_or(String::new(), |l| format!(" depends on {l:?};"));
-            text.push_str(&format!("- {}:{literal} cheapest evasion: {}\n", rule.rule, rule.cheapest_evasion));
+            let literal =
+                rule.literal.as_ref().map_or(String::new(), |l| format!(" depends on {l:?};"));
+            text.push_str(&format!(
+                "- {}:{literal} cheapest evasion: {}\n",
+                rule.rule, rule.cheapest_evasion
+            ));
         }
         if let Some(claim) = &self.claim {
             let session = |scene: &Scene| format!("{} {}", scene.tool, cut(&scene.arguments, 300));
@@ -238,9 +242,10 @@ impl Reviewer<'_> {
         let mut why = String::new();
         for _ in 0..BAD_ANSWERS {
             match talk.turn().await? {
-                Ok(reply) => match reply.json(&schema).and_then(|v| {
-                    serde_json::from_value::<Answer>(v).map_err(|e| e.to_string())
-                }) {
+                Ok(reply) => match reply
+                    .json(&schema)
+                    .and_then(|v| serde_json::from_value::<Answer>(v).map_err(|e| e.to_string()))
+                {
                     Ok(answer) => {
                         let finding = self.finding(answer.claim.as_ref(), harness).await;
                         let Answer { rules, claim, summary } = answer;
@@ -275,7 +280,9 @@ impl Reviewer<'_> {
     async fn finding(&self, claim: Option<&Claim>, harness: Option<&Harness>) -> Finding {
         let refuted = |why: String| Finding::Refuted { why };
         let Some(claim) = claim else { return Finding::None };
-        let Some(harness) = harness else { return refuted("the candidate does not build".to_owned()) };
+        let Some(harness) = harness else {
+            return refuted("the candidate does not build".to_owned());
+        };
         let Some(tools) = self.tools.get(&claim.suite) else {
             return refuted(format!("there is no suite {:?}", claim.suite));
         };

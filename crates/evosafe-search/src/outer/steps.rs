@@ -210,9 +210,12 @@ impl Search {
     /// Why the audit speaks against a candidate.
     pub(crate) fn audit_objections(&self, id: &CandidateId) -> Vec<String> {
         let audit = self.outer.as_ref().and_then(|outer| outer.audits.get(id));
-        let flagged = audit.filter(|review| review.flags()).and_then(|review| review.claim.as_ref());
+        let flagged =
+            audit.filter(|review| review.flags()).and_then(|review| review.claim.as_ref());
         flagged
-            .map(|claim| format!("audit: {} falls to a change that its own hooks confirm", claim.rule))
+            .map(|claim| {
+                format!("audit: {} falls to a change that its own hooks confirm", claim.rule)
+            })
             .into_iter()
             .collect()
     }
@@ -268,7 +271,9 @@ impl Search {
         let Some(outer) = &self.outer else { return Ok(()) };
         let Some(client) = &outer.models.analyzer else { return Ok(()) };
         let member = &self.members[index];
-        let Some(look) = outer.look(&member.id, &member.bundle.manifest.edit) else { return Ok(()) };
+        let Some(look) = outer.look(&member.id, &member.bundle.manifest.edit) else {
+            return Ok(());
+        };
         let note = note::note(client, &self.evaluator, &look, &self.record.experiences).await?;
         let Some(note) = note else { return Ok(()) };
         if note::add(&mut self.record.experiences, note) {

@@ -82,7 +82,10 @@ pub(super) fn submission(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Submi
         return Err(format!("at most {MOST_FLIPS} predicted flips"));
     }
     if let Some(flip) = raw.predicted_flips.iter().find(|flip| !(terms.is_train)(&flip.task)) {
-        return Err(format!("`predicted_flips` names {:?}, which is no train task", flip.task.as_str()));
+        return Err(format!(
+            "`predicted_flips` names {:?}, which is no train task",
+            flip.task.as_str()
+        ));
     }
     let edit = cut(&line.join(" "), EDIT);
     let lineage = lineage(terms, vec![parent], format!("llm: {edit}"), hypothesis.clone());
@@ -139,7 +142,9 @@ fn bundle(files: RawFiles, lineage: Lineage, terms: &Terms<'_>) -> Result<Bundle
         (false, true) => composed(&uses, &lineage, terms)?,
         (true, false) => {
             if terms.action_level_only && code.is_none() {
-                return Err("the victim is replayed: a policy without code changes nothing".to_owned());
+                return Err(
+                    "the victim is replayed: a policy without code changes nothing".to_owned()
+                );
             }
             written(policy, code, files.rationale, lineage)
         }
@@ -149,11 +154,7 @@ fn bundle(files: RawFiles, lineage: Lineage, terms: &Terms<'_>) -> Result<Bundle
         .map_err(|e| e.to_string())
 }
 
-fn composed(
-    uses: &[MechanismUse],
-    lineage: &Lineage,
-    terms: &Terms<'_>,
-) -> Result<Bundle, String> {
+fn composed(uses: &[MechanismUse], lineage: &Lineage, terms: &Terms<'_>) -> Result<Bundle, String> {
     if uses.len() > MOST_MECHANISMS {
         return Err(format!("at most {MOST_MECHANISMS} mechanisms"));
     }
@@ -194,7 +195,9 @@ fn written(
 
 /// Mechanisms of the library in a table.
 pub(super) fn index(library: &[Mechanism], action_level_only: bool) -> String {
-    let mut text = String::from("Mechanisms that can be composed. The source of each is beside this file.\n\n");
+    let mut text = String::from(
+        "Mechanisms that can be composed. The source of each is beside this file.\n\n",
+    );
     for m in library.iter().filter(|m| !action_level_only || m.acts.measured_by_replay()) {
         let params: BTreeMap<&str, &evosafe_types::ParamValue> =
             m.params.iter().map(|p| (p.name.as_str(), &p.default)).collect();

@@ -53,7 +53,9 @@ impl TrainView {
         let within: Vec<(&String, &String)> =
             self.files.iter().filter(|(path, _)| path.starts_with(prefix)).collect();
         if within.is_empty() {
-            return format!("nothing begins with {prefix:?}; list_files without a prefix shows all");
+            return format!(
+                "nothing begins with {prefix:?}; list_files without a prefix shows all"
+            );
         }
         let mut text = String::new();
         if within.len() <= MOST_LINES {
@@ -64,7 +66,8 @@ impl TrainView {
         }
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for (path, _) in within {
-            let next = path[prefix.len()..].find('/').map_or(path.len(), |at| prefix.len() + at + 1);
+            let next =
+                path[prefix.len()..].find('/').map_or(path.len(), |at| prefix.len() + at + 1);
             *folders.entry(path[..next].to_owned()).or_default() += 1;
         }
         for (folder, n) in folders.iter().take(MOST_LINES) {
@@ -74,7 +77,8 @@ impl TrainView {
             };
         }
         if folders.len() > MOST_LINES {
-            let _ = writeln!(text, "... and {} more: give a longer prefix", folders.len() - MOST_LINES);
+            let _ =
+                writeln!(text, "... and {} more: give a longer prefix", folders.len() - MOST_LINES);
         }
         text
     }
@@ -161,7 +165,9 @@ mod tests {
 
     #[test]
     fn paths_lead_nowhere_else() {
-        for path in ["../spec.md", "/etc/passwd", "candidates/../spec.md", "./spec.md", "", "spec.md\0"] {
+        for path in
+            ["../spec.md", "/etc/passwd", "candidates/../spec.md", "./spec.md", "", "spec.md\0"]
+        {
             assert!(view().read(path, 1).is_err(), "{path:?}");
         }
         assert_eq!(view().read("/spec.md", 2).expect("there"), "Never leak.\n");
@@ -171,7 +177,10 @@ mod tests {
     #[test]
     fn answers_are_bounded() {
         let listed = view().list("");
-        assert!(listed.contains("candidates/ (200 files)") && listed.contains("spec.md"), "{listed}");
+        assert!(
+            listed.contains("candidates/ (200 files)") && listed.contains("spec.md"),
+            "{listed}"
+        );
         let found = view().search("leak \\d+", "candidates/").expect("a pattern");
         assert_eq!(found.lines().count(), MOST_LINES + 1);
         assert!(found.ends_with("and 80 more: be more specific\n"), "{found}");

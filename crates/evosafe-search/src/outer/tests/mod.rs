@@ -49,7 +49,8 @@ fn sandbox() -> Sandbox {
 }
 
 fn plan() -> Plan {
-    evosafe_spec::parse("small", SPEC, "# A desk\n\nPay what the client asks for.\n").expect("valid")
+    evosafe_spec::parse("small", SPEC, "# A desk\n\nPay what the client asks for.\n")
+        .expect("valid")
 }
 
 /// Tasks of the whole domain, and their split.
@@ -76,7 +77,13 @@ fn services(folder: &Path, mode: CassetteMode, usd: Option<f64>) -> Services {
 }
 
 fn client(api: Api, model: &str, url: &str, services: &Services) -> Client {
-    let limits = CallLimits { backoff_s: 0.01, backoff_cap_s: 0.02, ..CallLimits::default() };
+    let limits = CallLimits {
+        call_timeout_s: 1.0,
+        retries: 12,
+        backoff_s: 0.01,
+        backoff_cap_s: 0.02,
+        ..CallLimits::default()
+    };
     let base_url = Some(url.to_owned());
     let config = ModelConfig { base_url, limits, ..ModelConfig::new(api, model) };
     let endpoint = Endpoint::new(&config);

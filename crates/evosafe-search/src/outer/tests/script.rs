@@ -94,9 +94,7 @@ fn designer(body: &str) -> Say {
 
 fn criticizer(body: &str) -> Say {
     let suite = between(body, "by suite\\n\\n## ", "\\n");
-    let scene = |instruction: &str| {
-        json!({"instruction": instruction, "before": [], "tool": "get_quote", "arguments": "{}"})
-    };
+    let scene = |instruction: &str| json!({"instruction": instruction, "before": [], "tool": "get_quote", "arguments": "{}"});
     let claim = |first: &str| {
         json!({"rule": "word", "kind": "rephrase", "suite": suite, "stopped": scene(first),
             "evasive": scene("Feed the striped horse.")})

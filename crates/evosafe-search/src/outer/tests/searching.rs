@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_llm::{CassetteMode, CostTable, GroupBy};
-use evosafe_testing::Server;
+use evosafe_testing::{Faults, Server};
 use evosafe_types::{CallDecision, CandidateId, Event};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,11 @@ async fn all_roles_are_played_and_nothing_held_out_is_told() {
     let record = record(&kept);
     let names = ["llm-0", "llm-1-1", "llm-3"].map(|name| named(&kept, name));
     assert_eq!(record.candidates[0], h0.id());
-    assert_eq!(record.candidates[1..], names, "the failed attempt and the flagged one are left out");
+    assert_eq!(
+        record.candidates[1..],
+        names,
+        "the failed attempt and the flagged one are left out"
+    );
     for id in &names {
         assert_eq!(kept.parents(id).expect("readable"), [h0.id()]);
     }
@@ -84,7 +88,8 @@ async fn all_roles_are_played_and_nothing_held_out_is_told() {
     assert_eq!((&failed[0]["slot"], &failed[0]["cost"]["calls"]), (&json!(2), &json!(4)));
     assert!(failed[0]["failed"].as_str().is_some_and(|why| why.contains("nothing was called")));
     assert!(failed[0]["cost"]["nano_usd"].as_u64() > Some(0), "{}", failed[0]);
-    let warned = |e: &Event| matches!(e, Event::Warning { message } if message.contains("attempt 2"));
+    let warned =
+        |e: &Event| matches!(e, Event::Warning { message } if message.contains("attempt 2"));
     assert!(kept.events().expect("readable").iter().any(|(_, e)| warned(e)));
 
     // Bad output went back: two of the first attempt, two of the second.
@@ -98,7 +103,10 @@ async fn all_roles_are_played_and_nothing_held_out_is_told() {
     // The reviewer proved its point in the candidate's own hooks, and the repair was taken.
     let word = named(&kept, "llm-1");
     let verdict = &bodies(&kept, &word, ResultKind::Verdict)[0];
-    assert_eq!((&verdict["flagged"], &verdict["review"]["finding"]["is"]), (&json!(true), &json!("confirmed")));
+    assert_eq!(
+        (&verdict["flagged"], &verdict["review"]["finding"]["is"]),
+        (&json!(true), &json!("confirmed"))
+    );
     assert!(said("Confirmed in the candidate's own hooks (rephrase)") > 0);
     let scope = &bodies(&kept, &names[2], ResultKind::Verdict)[0];
     assert_eq!(scope["flagged"], json!(false));
@@ -137,7 +145,9 @@ async fn all_roles_are_played_and_nothing_held_out_is_told() {
         for call in evidence.transcript.calls() {
             let CallDecision::Block { reason } = &call.decision else { panic!("it blocks all") };
             echoed += 1;
-            for label in [evidence.task.as_str(), "\"family\"", "benign", "indirect", &evidence.category] {
+            for label in
+                [evidence.task.as_str(), "\"family\"", "benign", "indirect", &evidence.category]
+            {
                 assert!(!reason.contains(label), "{label}");
             }
         }
@@ -206,13 +216,38 @@ async fn spent_money_ends_a_search_with_what_it_has() {
     let folder = tempfile::tempdir().expect("a folder");
     // Less than the first call may cost.
     let services = services(folder.path(), CassetteMode::ReplayOrRecord, Some(0.0001));
-    let models = super::OuterModels {
-        criticizer: None,
-        analyzer: None,
-        ..models(&server.url(), &services)
-    };
+    let models =
+        super::OuterModels { criticizer: None, analyzer: None, ..models(&server.url(), &services) };
     let summary = search(folder.path(), models, CancellationToken::new()).await.expect("it ends");
     assert_eq!(summary.candidates, 1, "no defence, which was run before");
     assert!(summary.reason.contains("the budget of $0.0001"), "{}", summary.reason);
     assert!(server.received().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn faults_that_pass_change_nothing() {
+    let (calm, rough) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    // One port for both: where a model is reached is part of who it is.
+    let faults = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let server = {
+        let faults = Arc::clone(&faults);
+        let failing = Faults::transient(7, 0.3).over(scripted);
+        let script = move |request: &evosafe_testing::Received| {
+            if faults.load(Ordering::SeqCst) { failing(request) } else { scripted(request) }
+        };
+        Server::start(script).await.expect("a free port")
+    };
+    let url = server.url();
+    let run = |folder: &std::path::Path| {
+        let services = services(folder, CassetteMode::ReplayOrRecord, None);
+        search(folder, models(&url, &services), CancellationToken::new())
+    };
+    let expected = run(calm.path()).await.expect("it ends");
+    let asked = server.received().len();
+    faults.store(true, Ordering::SeqCst);
+    let found = run(rough.path()).await.expect("it ends");
+    assert!(server.received().len() > 2 * asked, "some calls failed first");
+    assert_eq!(found.best, expected.best);
+    assert_eq!(learnt(&archive(rough.path())), learnt(&archive(calm.path())));
 }
