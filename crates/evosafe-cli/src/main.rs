@@ -3,7 +3,6 @@
 mod args;
 mod commands;
 mod error;
-mod models;
 mod paths;
 mod print;
 mod progress;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evosafe_types::{ContentHash, ModelConfig, Price, PriceBook, Usage, Usd};
+use evosafe_types::{ContentHash, ModelConfig, Price, PriceBook, Usd};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::budget::{CostBudget, Reservation};
@@ -69,12 +69,6 @@ impl Client {
     #[must_use]
     pub fn config(&self) -> &ModelConfig {
         &self.config
-    }
-
-    /// What a reply with this usage costs; `None` where the price is unknown.
-    #[must_use]
-    pub fn cost(&self, usage: &Usage) -> Option<Usd> {
-        self.price(None).map(|price| price.cost(usage))
     }
 
     /// The endpoint, for its circuit.
@@ -329,7 +323,7 @@ impl Client {
 
 /// An error that is an answer: nothing was generated.
 fn unpaid(error: LlmError) -> Decoded {
-    Decoded { usage: Usage::default(), model: None, content: Err(error) }
+    Decoded { usage: evosafe_types::Usage::default(), model: None, content: Err(error) }
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -23,8 +23,7 @@ Exit codes:
 Environment variables:
   EVOSAFE_ARCHIVE   default archive folder (./archive)
   EVOSAFE_CACHE     folder for bridges and compiled code (the user's cache folder)
-  EVOSAFE_LOG       log filter for stderr, e.g. `debug`
-  EVOSAFE_PROXY     proxy for calls of live models, e.g. `http://host:3128`";
+  EVOSAFE_LOG       log filter for stderr, e.g. `debug`";
 
 /// Search, prove and export safety harnesses for tool-using agents.
 #[derive(Debug, Parser)]

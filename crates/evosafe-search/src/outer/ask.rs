@@ -63,7 +63,7 @@ impl<'a> Conversation<'a> {
         self.cost.calls += 1;
         if let Ok(reply) = &reply {
             self.cost.usage += reply.usage;
-            let paid = self.client.cost(&reply.usage);
+            let paid = self.client.cost(reply);
             self.cost.usd = self.cost.usd.zip(paid).map(|(a, b)| a + b);
             self.request.messages.push(reply.to_message());
         }
