@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod error;
+mod models;
 mod paths;
 mod print;
 mod progress;

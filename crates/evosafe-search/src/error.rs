@@ -31,6 +31,9 @@ pub enum SearchError {
     /// The budget is spent.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// A live model cannot be used. Everything finished is durable.
+    #[error("{0}; everything finished is saved, run the same command to go on")]
+    Model(String),
     /// The user asked to stop. Everything finished is durable.
     #[error("interrupted; everything finished is saved, run the same command to go on")]
     Interrupted,

@@ -43,7 +43,7 @@ pub struct Spent {
 }
 
 /// A cap was hit. The run ends cleanly with what it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     /// No candidate left.
     #[error("the budget of {0} candidates is spent")]
@@ -54,6 +54,9 @@ pub enum BudgetError {
     /// No time left.
     #[error("the time budget of {} s is spent", .0.as_secs())]
     WallClock(Duration),
+    /// No money or tokens left for calls of live models; says so.
+    #[error("{0}")]
+    Calls(String),
 }
 
 impl Budget {

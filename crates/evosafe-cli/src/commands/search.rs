@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::Context;
 use crate::args::{Designer, SearchArgs};
 use crate::progress::Progress;
-use crate::session;
+use crate::{models, session};
 
 /// A search to run.
 pub struct Job {
@@ -60,7 +60,8 @@ pub fn execute(
 ) -> Result<SearchSummary> {
     let Job { plan, locator, seed, designer, criticizer, warm_start, concurrency } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let options = session::victim_options(&settings);
+    let victim = session::open_victim(cx, &locator, &plan, &options, "search")?;
     let mut seeds = evosafe_spec::seeds()?;
     if !warm_start {
         seeds.truncate(1);
@@ -79,7 +80,7 @@ pub fn execute(
             tasks: train,
             split,
             victim,
-            victim_locator: absolute(&locator),
+            victim_locator: models::portable(&locator, &cx.models),
             archive: Arc::clone(archive),
             sandbox: sandbox.clone(),
             seeds,
@@ -113,15 +114,6 @@ fn override_plan(plan: &mut Plan, args: &SearchArgs) {
     }
     if let Some(seconds) = args.time_limit {
         plan.budget.wall_clock = Some(Duration::from_secs(seconds));
-    }
-}
-
-/// A victim locator that still works from another folder.
-fn absolute(locator: &str) -> String {
-    match locator.strip_prefix("replay:") {
-        Some(path) => std::path::absolute(path)
-            .map_or_else(|_| locator.to_owned(), |p| format!("replay:{}", p.display())),
-        None => locator.to_owned(),
     }
 }
 
