@@ -71,7 +71,7 @@ async fn a_specification_names_the_models_and_the_environment_holds_the_key() {
     let unset = work.command(&args).env_remove("OUTER_KEY").output().expect("it starts");
     let said = String::from_utf8_lossy(&unset.stderr).into_owned();
     assert_eq!(unset.status.code(), Some(3), "{said}");
-    assert!(said.contains("models.outer takes its key") && said.contains("OUTER_KEY"), "{said}");
+    assert!(said.contains("`gpt-4o-mini` needs a key") && said.contains("OUTER_KEY"), "{said}");
 
     let run = || {
         let output = work.command(&args).env("OUTER_KEY", KEY).output().expect("it starts");

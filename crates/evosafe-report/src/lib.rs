@@ -3,6 +3,7 @@
 
 mod audit;
 mod comparison;
+mod cost;
 mod evaluation;
 mod grid;
 mod leaderboard;
@@ -12,6 +13,9 @@ mod trace;
 
 pub use audit::{audit_text, calibration_text};
 pub use comparison::comparison_text;
+pub use cost::{
+    CostReport, CostRow, Episodes, EstimateReport, TokenSource, cost_text, estimate_text,
+};
 pub use evaluation::evaluation_text;
 pub use grid::grid_text;
 pub use leaderboard::{Row, leaderboard, leaderboard_text, row};

@@ -110,8 +110,10 @@ impl Cascade {
             .push((Stage::Static, StageOutcome::Passed { score: None, upper_bound: None }));
         for stage in [Stage::Smoke, Stage::Gate, Stage::Search] {
             self.started(&candidate, stage)?;
-            report.verdicts =
-                self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(stage)).await?;
+            report.verdicts = self
+                .evaluator
+                .verdicts(&candidate, &harness, self.corpus.prefix(stage), Some(stage))
+                .await?;
             let reached = score(&report.verdicts);
             let mut upper_bound = None;
             if stage == Stage::Smoke
@@ -147,7 +149,8 @@ impl Cascade {
         let candidate = bundle.id();
         let harness = self.harness(bundle)?;
         self.started(&candidate, Stage::Wide)?;
-        self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(Stage::Wide)).await
+        let tasks = self.corpus.prefix(Stage::Wide);
+        self.evaluator.verdicts(&candidate, &harness, tasks, Some(Stage::Wide)).await
     }
 
     /// Prepares a bundle that is known to build.

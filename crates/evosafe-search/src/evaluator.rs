@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use evosafe_agent::Agent;
+use evosafe_agent::{Agent, Purpose};
 use evosafe_archive::Archive;
 use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_types::{
-    CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family, FaultKind,
-    Outcome, RunId, Score, Task, TaskId,
+    BudgetError, CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family,
+    FaultKind, Outcome, RunId, Score, Stage, Task, TaskId,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -249,6 +249,7 @@ impl Evaluator {
         candidate: &CandidateId,
         harness: &Harness,
         tasks: &[TaskId],
+        stage: Option<Stage>,
     ) -> Result<Vec<Verdict>, SearchError> {
         let mut slots: Vec<Option<Verdict>> = Vec::new();
         let mut running = JoinSet::new();
@@ -274,21 +275,28 @@ impl Evaluator {
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
             running.spawn(async move {
-                let outcome = this.episode(&candidate, &harness, &task, seed, key).await?;
+                let outcome = this.episode((&candidate, stage), &harness, &task, seed, key).await?;
                 let (task, family) = (task.id, task.family);
                 Ok::<_, SearchError>((slot, Verdict { task, seed, family, outcome }))
             });
         }
+        // To the last one even after an error: what is under way may be paid for already.
+        let mut failed = None;
         while let Some(joined) = running.join_next().await {
-            let (slot, verdict) = joined.map_err(|e| SearchError::Internal(e.to_string()))??;
-            slots[slot] = Some(verdict);
+            match joined.map_err(|e| SearchError::Internal(e.to_string())).flatten() {
+                Ok((slot, verdict)) => slots[slot] = Some(verdict),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         Ok(slots.into_iter().flatten().collect())
     }
 
     async fn episode(
         &self,
-        candidate: &CandidateId,
+        (candidate, stage): (&CandidateId, Option<Stage>),
         harness: &Harness,
         task: &Task,
         seed: u64,
@@ -301,14 +309,23 @@ impl Evaluator {
         };
         let _permit = permit.map_err(|e| SearchError::Internal(e.to_string()))?;
         let watch = Stopwatch::start();
+        let purpose = Purpose { candidate: Some(candidate), stage };
         let mut attempt = 0;
         let result = loop {
             attempt += 1;
             let result = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
-                result = self.agent.run(harness, task, seed) => result,
+                result = self.agent.run(harness, task, seed, purpose) => result,
             };
+            if let Outcome::Unassessed { fault, detail } = &result.outcome
+                && fault.stops_search()
+            {
+                return Err(match fault {
+                    FaultKind::CallBudget => BudgetError::Calls(detail.clone()).into(),
+                    _ => SearchError::Model(detail.clone()),
+                });
+            }
             if is_evidence(&result.outcome) || attempt == ATTEMPTS {
                 break result;
             }

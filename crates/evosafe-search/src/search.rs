@@ -246,7 +246,7 @@ impl Search {
         self.commit(&h0, report)?;
         self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
-        let classifier = self.config.victim.classifier();
+        let classifier = self.config.victim.free_classifier();
         self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);
         if self.config.criticizer {
             let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
@@ -353,6 +353,8 @@ impl Search {
             match result {
                 Ok(report) if failed.is_none() => done.push((bundle, proposal, report)),
                 Ok(_) => {}
+                // What the others found is worth as much as before.
+                Err(SearchError::Budget(error)) => refused = refused.or(Some(error)),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }

@@ -11,6 +11,7 @@ mod embedded;
 mod error;
 mod hook_calls;
 mod library;
+mod limits;
 mod load;
 mod manifest;
 mod mechanism;

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig, Usd};
+use evosafe_types::{ContentHash, JsonMap, ModelConfig};
 
 use crate::error::{FormatError, SpecError};
+use crate::limits::{budget, limits, victim_limits};
 use crate::models::models;
 use crate::plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
-use crate::raw::{
-    RawBudget, RawCascade, RawEnvironment, RawLimits, RawSearch, RawSpec, RawSplit, RawWide,
-    keys_of,
-};
+use crate::raw::{RawCascade, RawEnvironment, RawSearch, RawSpec, RawSplit, RawWide, keys_of};
 use crate::roles::roles;
 use crate::strict::{closest, parse};
 
@@ -25,7 +23,7 @@ const MARGIN: f64 = 10.0;
 /// Default confidence of the gate's bound.
 const CONFIDENCE: f64 = 0.95;
 
-type Checked<T> = Result<T, FormatError>;
+pub(crate) type Checked<T> = Result<T, FormatError>;
 
 /// Everything a check needs to say where it is.
 pub(crate) struct Ctx<'a> {
@@ -141,18 +139,6 @@ pub(crate) fn plan(
         models,
         source,
         hash: ContentHash::of(&[toml_text.as_bytes(), spec_md.as_bytes()]),
-    })
-}
-
-fn victim_limits(
-    ctx: &Ctx<'_>,
-    tokens: Option<u64>,
-    time_s: Option<f64>,
-) -> Checked<EpisodeLimits> {
-    let within = |seconds| ctx.within("victim_time_s", seconds, 1.0, 86_400.0);
-    Ok(EpisodeLimits {
-        tokens: tokens.map(|n| ctx.within("victim_tokens", n, 1, 1 << 40)).transpose()?,
-        time: time_s.map(within).transpose()?.map(Duration::from_secs_f64),
     })
 }
 
@@ -359,61 +345,5 @@ fn search(ctx: &Ctx<'_>, raw: &RawSearch) -> Checked<SearchPlan> {
             .map(|patience| ctx.within("search.patience", patience, 1, 1_000_000))
             .transpose()?,
         rollouts: ctx.within("search.rollouts", raw.rollouts.unwrap_or(1), 1, 100)?,
-    })
-}
-
-fn budget(ctx: &Ctx<'_>, raw: &RawBudget) -> Checked<Budget> {
-    let seconds = raw
-        .wall_clock_s
-        .map(|seconds| ctx.within("budget.wall_clock_s", seconds, 1, 1 << 32))
-        .transpose()?;
-    Ok(Budget {
-        candidates: raw
-            .candidates
-            .map(|n| ctx.within("budget.candidates", n, 1, 1_000_000))
-            .transpose()?,
-        episodes: raw.episodes.map(|n| ctx.within("budget.episodes", n, 1, 1 << 40)).transpose()?,
-        wall_clock: seconds.map(Duration::from_secs),
-        usd: raw
-            .usd
-            .map(|usd| ctx.within("budget.usd", usd, 0.0, 1e9))
-            .transpose()?
-            .and_then(Usd::from_dollars),
-        victim_tokens: raw
-            .victim_tokens
-            .map(|n| ctx.within("budget.victim_tokens", n, 1, 1 << 50))
-            .transpose()?,
-    })
-}
-
-/// Sandbox limits from `[harness]` or `[limits]`; `table` names which.
-pub(crate) fn limits(ctx: &Ctx<'_>, table: &str, raw: &RawLimits) -> Checked<HarnessLimits> {
-    let usual = HarnessLimits::default();
-    let key = |name: &str| format!("{table}.{name}");
-    Ok(HarnessLimits {
-        fuel: ctx.within(
-            &key("fuel"),
-            raw.fuel.unwrap_or(usual.fuel),
-            1_000_000,
-            1_000_000_000_000,
-        )?,
-        memory_mib: ctx.within(
-            &key("memory_mib"),
-            raw.memory_mib.unwrap_or(usual.memory_mib),
-            4,
-            1024,
-        )?,
-        output_bytes: ctx.within(
-            &key("output_bytes"),
-            raw.output_bytes.unwrap_or(usual.output_bytes),
-            1024,
-            1 << 26,
-        )?,
-        classify_calls: ctx.within(
-            &key("classify_calls"),
-            raw.classify_calls.unwrap_or(usual.classify_calls),
-            0,
-            10_000,
-        )?,
     })
 }

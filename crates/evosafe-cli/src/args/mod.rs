@@ -1,11 +1,13 @@
 //! Arguments.
 
+mod models;
 mod study;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub use models::{CostArgs, EstimateArgs, ModelArgs};
 pub use study::{AuditArgs, CalibrateArgs, CascadeCommand, CompareArgs, GateCommand, GridArgs};
 
 /// Exit codes, as shown by `--help`.
@@ -17,12 +19,15 @@ Exit codes:
   3    wrong input: a specification, bundle, recording or id
   4    the environment or its bridge failed
   5    the archive failed or is in use
+  6    a live model cannot be used: its endpoint, key, account or name
   70   a defect of this program
   130  interrupted; everything finished is saved
 
 Environment variables:
   EVOSAFE_ARCHIVE   default archive folder (./archive)
   EVOSAFE_CACHE     folder for bridges and compiled code (the user's cache folder)
+  EVOSAFE_BASE_URL, EVOSAFE_KEY_ENV, EVOSAFE_PRICES, EVOSAFE_PROXY   as the options of live models
+  OPENAI_API_KEY, ANTHROPIC_API_KEY   keys, unless the specification or --key-env names others
   EVOSAFE_LOG       log filter for stderr, e.g. `debug`";
 
 /// Search, prove and export safety harnesses for tool-using agents.
@@ -38,6 +43,8 @@ pub struct Args {
     /// Cache folder for bridges and compiled code.
     #[arg(long, global = true, env = "EVOSAFE_CACHE", value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub models: ModelArgs,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -48,7 +55,8 @@ pub enum Command {
     #[command(after_help = "Examples:
   evosafe search finance
   evosafe search specs/agentdojo --victim replay:runs/gpt-4o-2024-05-13 --seed 1
-  evosafe search finance --victim sim:glm-5 --candidates 40 --json")]
+  evosafe search finance --victim sim:glm-5 --candidates 40 --json
+  evosafe search finance --victim openai:gpt-4o-mini --budget-usd 20")]
     Search(SearchArgs),
     /// Evaluate a candidate against no defence on one side of the split.
     #[command(after_help = "Examples:
@@ -75,6 +83,12 @@ pub enum Command {
     /// How often the gate errs.
     #[command(subcommand)]
     Gate(GateCommand),
+    /// What calls of live models have cost, by ledger, role, stage and candidate.
+    Cost(CostArgs),
+    /// What a search with a live victim would cost.
+    #[command(after_help = "Examples:
+  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40")]
+    Estimate(EstimateArgs),
     /// Candidates of a search, best first.
     Leaderboard(RunArgs),
     /// Who descends from whom.
@@ -136,7 +150,8 @@ pub enum Command {
 pub struct SearchArgs {
     /// Folder with spec.toml and spec.md, or the name of a built-in one (finance, agentdojo).
     pub spec: String,
-    /// `replay:PATH` (recorded runs, a folder or .tar.zst) or `sim:NAME`. Default: the specification's.
+    /// `replay:PATH` (recorded runs, a folder or .tar.zst), `sim:NAME`, `openai:MODEL`, `anthropic:MODEL`,
+    /// or `model:NAME` for a table `[models.NAME]`. Default: the specification's.
     #[arg(long)]
     pub victim: Option<String>,
     /// Seed of every random choice of the search.

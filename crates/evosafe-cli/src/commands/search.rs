@@ -15,9 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Context;
 use crate::args::{Designer, SearchArgs};
-use crate::models;
 use crate::progress::Progress;
-use crate::session;
+use crate::{models, roles, session};
 
 /// A search to run.
 pub struct Job {
@@ -63,13 +62,15 @@ pub fn execute(
 ) -> Result<SearchSummary> {
     let Job { plan, locator, seed, designer, criticizer, warm_start, concurrency } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let options = session::victim_options(&settings);
+    // Victim and outer roles share one ledger, one budget and one recording.
+    let mut live = None;
+    let victim = session::open_victim_with(cx, &locator, &plan, &options, "search", &mut live)?;
+    let outer = roles::outer(cx, &plan, designer, criticizer, &mut live)?;
     let mut seeds = evosafe_spec::seeds()?;
     if !warm_start {
         seeds.truncate(1);
     }
-    let name = format!("{}/{seed}/{}", absolute(&locator), designer.as_str());
-    let outer = models::outer(&cx.archive, &plan, designer, criticizer, &name, *cx.printer)?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();
@@ -84,7 +85,7 @@ pub fn execute(
             tasks: train,
             split,
             victim,
-            victim_locator: absolute(&locator),
+            victim_locator: models::portable(&locator, &cx.models),
             archive: Arc::clone(archive),
             sandbox: sandbox.clone(),
             seeds,
@@ -119,15 +120,6 @@ fn override_plan(plan: &mut Plan, args: &SearchArgs) {
     }
     if let Some(seconds) = args.time_limit {
         plan.budget.wall_clock = Some(Duration::from_secs(seconds));
-    }
-}
-
-/// A victim locator that still works from another folder.
-fn absolute(locator: &str) -> String {
-    match locator.strip_prefix("replay:") {
-        Some(path) => std::path::absolute(path)
-            .map_or_else(|_| locator.to_owned(), |p| format!("replay:{}", p.display())),
-        None => locator.to_owned(),
     }
 }
 

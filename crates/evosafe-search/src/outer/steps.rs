@@ -85,7 +85,7 @@ impl Search {
     async fn attempt(&mut self, slot: Slot, task: String) -> Result<Option<Proposal>, SearchError> {
         let Some(outer) = &self.outer else { return Ok(None) };
         let Some(client) = &outer.models.designer else { return Ok(None) };
-        let classifier = self.config.victim.classifier();
+        let classifier = self.config.victim.free_classifier();
         let is_train = |task: &evosafe_types::TaskId| outer.view.knows(task);
         let desk = Desk {
             client,
@@ -228,7 +228,7 @@ impl Search {
     ) -> Result<Option<Review>, SearchError> {
         let Some(outer) = &self.outer else { return Ok(None) };
         let Some(client) = &outer.models.criticizer else { return Ok(None) };
-        let classifier = self.config.victim.classifier();
+        let classifier = self.config.victim.free_classifier();
         let parent = bundle.manifest.parents.first();
         let parent = self.members.iter().find(|m| Some(&m.id) == parent).map(|m| &m.bundle);
         let parents = parent.and_then(|parent| self.cascade.sandbox.prepare(parent).ok());
