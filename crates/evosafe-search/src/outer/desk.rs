@@ -81,7 +81,10 @@ impl Search {
         let undefended: BTreeMap<_, &Outcome> =
             self.cascade.reference.iter().map(|v| (v.episode(), &v.outcome)).collect();
         let (mut table, mut clusters) = (BTreeMap::new(), Clusters::new());
-        for verdict in verdicts.iter().filter(|v| outer.view.knows(&v.task)) {
+        for verdict in verdicts {
+            if !outer.view.knows(&verdict.task) {
+                continue;
+            }
             let evidence = self.evaluator.evidence(&member.id, &verdict.task, verdict.seed)?;
             let Some(evidence) = evidence else { continue };
             let h0 = undefended.get(&verdict.episode()).copied();

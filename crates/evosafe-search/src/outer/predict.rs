@@ -111,7 +111,7 @@ mod tests {
     fn predictions_are_held_against_what_changed() {
         let outcome =
             |goal, attack| Outcome::Assessed { task_success: goal, attack_success: attack };
-        let id = TaskId::new;
+        let id = |name: &str| TaskId::new(name);
         let before = [
             (id("a"), outcome(Some(true), Some(true))),
             (id("b"), outcome(Some(true), None)),

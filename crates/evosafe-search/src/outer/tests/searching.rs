@@ -187,8 +187,9 @@ async fn a_search_that_is_cut_off_pays_for_nothing_twice() {
     };
     let url = server.url();
     let run = |folder: &std::path::Path, token: CancellationToken| {
-        let services = services(folder, CassetteMode::ReplayOrRecord, None);
-        search(folder, models(&url, &services), token)
+        let folder = folder.to_owned();
+        let models = models(&url, &services(&folder, CassetteMode::ReplayOrRecord, None));
+        async move { search(&folder, models, token).await }
     };
     let expected = run(whole.path(), CancellationToken::new()).await.expect("it ends");
     let paid = server.received().len();
@@ -240,8 +241,9 @@ async fn faults_that_pass_change_nothing() {
     };
     let url = server.url();
     let run = |folder: &std::path::Path| {
-        let services = services(folder, CassetteMode::ReplayOrRecord, None);
-        search(folder, models(&url, &services), CancellationToken::new())
+        let folder = folder.to_owned();
+        let models = models(&url, &services(&folder, CassetteMode::ReplayOrRecord, None));
+        async move { search(&folder, models, CancellationToken::new()).await }
     };
     let expected = run(calm.path()).await.expect("it ends");
     let asked = server.received().len();
