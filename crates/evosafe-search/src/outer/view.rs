@@ -132,12 +132,6 @@ impl TrainView {
             _ => Ok(text),
         }
     }
-
-    /// Everything, for tests of what is not in it.
-    #[cfg(test)]
-    pub(crate) fn all_text(&self) -> String {
-        self.files.iter().map(|(path, text)| format!("{path}\n{text}\n")).collect()
-    }
 }
 
 /// A text of at most so many characters; says how much is missing.
