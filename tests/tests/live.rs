@@ -29,7 +29,7 @@ impl Endpoint {
     }
 
     fn sound() -> Self {
-        Self::new(|model| Box::new(move |request| model.say(request)))
+        Self::new(|model| Box::new(move |request: &Received| model.say(request)))
     }
 
     fn calls(&self) -> usize {
@@ -159,7 +159,9 @@ fn both_apis_and_a_faulty_endpoint_end_with_the_same_winner() {
         let (work, endpoint) = (
             Workspace::new(),
             Endpoint::new(|model| {
-                Box::new(Faults::transient(7, share).over(move |request| model.say(request)))
+                Box::new(
+                    Faults::transient(7, share).over(move |request: &Received| model.say(request)),
+                )
             }),
         );
         spec(&work, api, &format!("{}{path}", endpoint.server.url()), "");
