@@ -29,7 +29,7 @@ impl Endpoint {
     }
 
     fn sound() -> Self {
-        Self::new(|model| Box::new(move |request| model.say(request)))
+        Self::new(|model| Box::new(move |request: &Received| model.say(request)))
     }
 
     fn calls(&self) -> usize {
@@ -67,6 +67,7 @@ api = "{api}"
 model = "scripted-1"
 base_url = "{url}"
 key_env = "SCRIPTED_KEY"
+max_tokens = 500
 [models.scripted.limits]
 concurrency = {CONCURRENCY}
 call_timeout_s = 1.0
@@ -86,7 +87,8 @@ backoff_cap_s = 0.02
 }
 
 fn command(work: &Workspace, more: &[&str]) -> Command {
-    let args = ["search", "small", "--no-warm-start", "--seed", "5", "--json", "--concurrency", "4"];
+    let args =
+        ["search", "small", "--no-warm-start", "--seed", "5", "--json", "--concurrency", "4"];
     let mut command = work.command(&[&args[..], &["--prices", "prices.toml"], more].concat());
     command.env("SCRIPTED_KEY", KEY);
     command
@@ -157,7 +159,9 @@ fn both_apis_and_a_faulty_endpoint_end_with_the_same_winner() {
         let (work, endpoint) = (
             Workspace::new(),
             Endpoint::new(|model| {
-                Box::new(Faults::transient(7, share).over(move |request| model.say(request)))
+                Box::new(
+                    Faults::transient(7, share).over(move |request: &Received| model.say(request)),
+                )
             }),
         );
         spec(&work, api, &format!("{}{path}", endpoint.server.url()), "");
@@ -192,7 +196,7 @@ fn killed_and_resumed_pays_for_no_more_than_what_was_in_flight() {
     assert_eq!(resumed["best"], expected["best"]);
     let made = endpoint.calls() - needed;
     let most = needed + kills * CONCURRENCY;
-    assert!(made >= needed.min(1) && made <= most, "{made} calls, at most {most} expected");
+    assert!(made >= needed && made <= most, "{made} calls, at most {most} expected");
 }
 
 #[test]
@@ -205,12 +209,12 @@ fn what_is_wrong_is_said_and_nothing_is_lost() {
     assert_eq!(keyless.code, Some(3), "{}", keyless.stderr);
     assert!(keyless.stderr.contains("environment variable SCRIPTED_KEY"), "{}", keyless.stderr);
     // A budget that ends in the middle of the reference, then one that is enough.
-    let short = search(&work, &["--budget-usd", "0.06"]);
+    let short = search(&work, &["--budget-usd", "0.03"]);
     assert_eq!(short.code, Some(3), "{}", short.stderr);
-    assert!(short.stderr.contains("the budget of $0.06 is spent"), "{}", short.stderr);
+    assert!(short.stderr.contains("the budget of $0.03 is spent"), "{}", short.stderr);
     assert!(short.stderr.contains("hint: give it more"), "{}", short.stderr);
     let spent = cost(&work)["total"]["cost_nano_usd"].as_u64().expect("a sum");
-    assert!(spent <= 60_000_000, "{spent}");
+    assert!(spent <= 30_000_000, "{spent}");
     let paid = endpoint.calls();
     assert!(paid > 0);
     assert_eq!(search(&work, &[]).code, Some(0));

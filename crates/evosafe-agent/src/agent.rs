@@ -182,7 +182,9 @@ impl Agent {
             return Err(Lost::Victim(fault, detail));
         }
         let answer = run.transcript.answer.as_ref().map_or("", |a| a.delivered.as_str());
-        episode.judge(answer, &executed).await.map_err(Lost::Environment)
+        let verdict = episode.judge(answer, &executed).await.map_err(Lost::Environment)?;
+        session.finish();
+        Ok(verdict)
     }
 }
 

@@ -184,6 +184,13 @@ impl Session<'_> {
         }
     }
 
+    /// Says that the episode came to its verdict: one without is run again.
+    pub fn finish(&mut self) {
+        if let Self::Live(session) = self {
+            session.finish();
+        }
+    }
+
     /// Enters what the victim's calls cost so far.
     pub fn add_cost(&self, cost: &mut EpisodeCost) {
         if let Self::Live(session) = self {

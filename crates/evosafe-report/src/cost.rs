@@ -222,3 +222,79 @@ pub fn estimate_text(report: &EstimateReport) -> String {
     text + "The victim's turns only: questions of harnesses to the classifier, prompt caching and \
             retries are not in it."
 }
+
+#[cfg(test)]
+mod tests {
+    use evosafe_llm::{CallTag, GroupBy, LedgerEntry, Role};
+    use evosafe_types::{CandidateId, ContentHash};
+
+    use super::*;
+
+    fn entries() -> Vec<LedgerEntry> {
+        let entry = |role: Role, candidate: Option<u8>, output: u64, cost: Option<u64>| {
+            let tag = CallTag {
+                candidate: candidate.map(|n| CandidateId::of(&[&[n]])),
+                ..CallTag::new(role, "search")
+            };
+            let usage = Usage { input: 1000, cached_input: 20, output, ..Usage::default() };
+            let entry = LedgerEntry::new(&tag, "m", ContentHash::of(&[b"request"]));
+            LedgerEntry { usage, cost: cost.map(Usd::from_nanos), ..entry }
+        };
+        let mut replayed = entry(Role::Victim, Some(1), 7, None);
+        replayed.cached = true;
+        vec![
+            entry(Role::Victim, Some(1), 10, Some(1_000)),
+            entry(Role::Victim, Some(2), 30, Some(3_000)),
+            entry(Role::Classify, None, 1, None),
+            entry(Role::Designer, None, 500, Some(900_000_000)),
+            replayed,
+        ]
+    }
+
+    fn table(by: &[GroupBy]) -> CostTable {
+        let mut table = CostTable::default();
+        entries().iter().for_each(|entry| table.add(by, entry));
+        table
+    }
+
+    #[test]
+    fn ledgers_are_kept_apart_and_add_up() {
+        let report = CostReport::new(
+            table(&[GroupBy::Level, GroupBy::Role, GroupBy::Model]),
+            table(&[GroupBy::Level, GroupBy::Phase, GroupBy::Stage]),
+            table(&[GroupBy::Level, GroupBy::Candidate]),
+            2,
+        );
+        let [inner, outer] = report.levels.as_slice() else { panic!("two ledgers") };
+        assert_eq!((inner.costs.calls, inner.costs.replayed, inner.costs.usage.output), (3, 1, 41));
+        assert_eq!((outer.costs.calls, outer.costs.cost), (1, Usd::from_nanos(900_000_000)));
+        assert_eq!(report.total.calls, 4);
+        // The dearest first: what is of no candidate, then the second.
+        let dearest = &report.candidates[1].group[1];
+        assert_eq!(*dearest, CandidateId::of(&[&[2]]).to_string());
+        let text = cost_text(&report);
+        assert!(text.contains("outer  designer  m"), "{text}");
+        assert!(text.contains("$0.90"), "{text}");
+        assert!(text.contains("1 calls have no price"), "{text}");
+    }
+
+    #[test]
+    fn an_estimate_without_a_price_says_so() {
+        let episodes = Episodes { reference: 60, cascade: [60, 150], wide: [0, 90] };
+        let mut report = EstimateReport {
+            spec: "finance".to_owned(),
+            model: "m".to_owned(),
+            candidates: 6,
+            episodes,
+            source: TokenSource::Assumed { prompt: 1000 },
+            tokens_an_episode: [Usage::default(); 2],
+            usd: [None, None],
+            prices_as_of: None,
+        };
+        assert_eq!(report.episodes.total(), [120, 300]);
+        assert!(estimate_text(&report).contains("no price for this model"));
+        report.usd = [Usd::from_dollars(1.0), Usd::from_dollars(2.5)];
+        report.prices_as_of = Some("2026-11-30".to_owned());
+        assert!(estimate_text(&report).contains("$1.00 to $2.50 (prices of 2026-11-30)"));
+    }
+}

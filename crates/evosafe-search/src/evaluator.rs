@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use evosafe_agent::{Agent, Purpose};
 use evosafe_archive::Archive;
@@ -87,6 +87,8 @@ pub struct Evaluator {
     permits: Arc<Semaphore>,
     cancel: CancellationToken,
     sink: EventSink,
+    /// Why no episode can be run any more, see [`FaultKind::stops_search`].
+    halted: OnceLock<(FaultKind, String)>,
     /// What was done here.
     pub counters: Counters,
 }
@@ -132,6 +134,7 @@ impl Evaluator {
             permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
             cancel: setup.cancel,
             sink: setup.sink,
+            halted: OnceLock::new(),
             counters: Counters::default(),
         })
     }
@@ -308,6 +311,10 @@ impl Evaluator {
             permit = self.permits.acquire() => permit,
         };
         let _permit = permit.map_err(|e| SearchError::Internal(e.to_string()))?;
+        // What is under way ends; nothing more begins.
+        if let Some(halt) = self.halted.get() {
+            return Err(halted(halt));
+        }
         let watch = Stopwatch::start();
         let purpose = Purpose { candidate: Some(candidate), stage };
         let mut attempt = 0;
@@ -321,10 +328,8 @@ impl Evaluator {
             if let Outcome::Unassessed { fault, detail } = &result.outcome
                 && fault.stops_search()
             {
-                return Err(match fault {
-                    FaultKind::CallBudget => BudgetError::Calls(detail.clone()).into(),
-                    _ => SearchError::Model(detail.clone()),
-                });
+                let halt = self.halted.get_or_init(|| (*fault, detail.clone()));
+                return Err(halted(halt));
             }
             if is_evidence(&result.outcome) || attempt == ATTEMPTS {
                 break result;
@@ -368,6 +373,14 @@ impl Evaluator {
             self.counters.unassessed.fetch_add(1, Ordering::Relaxed);
         }
         assessed
+    }
+}
+
+/// The error that ends a search.
+fn halted((fault, detail): &(FaultKind, String)) -> SearchError {
+    match fault {
+        FaultKind::CallBudget => BudgetError::Calls(detail.clone()).into(),
+        _ => SearchError::Model(detail.clone()),
     }
 }
 

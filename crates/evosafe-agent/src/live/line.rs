@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::Say;
 
-/// Times a call is made that failed with all its attempts.
+/// Times a call is made that fails with all its attempts.
 const CALLS: u32 = 3;
 
 /// Times that an open circuit is waited out; if calls still fail then, the search stops.
@@ -64,7 +64,7 @@ impl Line {
 
     /// Asks the model, and waits out pauses of its endpoint.
     pub async fn ask(&self, request: &ChatRequest, tag: &CallTag) -> Result<ChatReply, Failed> {
-        let mut made = 0;
+        let (mut made, mut pauses) = (0, 0);
         loop {
             let error = match self.client.chat(request, tag).await {
                 Ok(reply) => {
@@ -77,9 +77,10 @@ impl Line {
                 error if !error.is_infrastructure() => {
                     return Err(Failed::Behaviour(error.clone()));
                 }
-                LlmError::CircuitOpen { failures, .. } => {
-                    let most = self.client.config().limits.breaker_failures.saturating_add(PAUSES);
-                    if *failures < most {
+                LlmError::CircuitOpen { failures, retry_in, .. } => {
+                    // No time left to wait: another call is trying.
+                    pauses += u32::from(!retry_in.is_zero());
+                    if pauses <= PAUSES {
                         self.pause(*failures, &error).await;
                         continue;
                     }
@@ -94,7 +95,8 @@ impl Line {
                 LlmError::BadRequest { .. } => FaultKind::Endpoint,
                 _ => {
                     made += 1;
-                    if made < CALLS {
+                    // A call after a pause is one that tries for all.
+                    if made < CALLS + pauses {
                         continue;
                     }
                     FaultKind::Endpoint

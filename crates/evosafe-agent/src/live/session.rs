@@ -38,6 +38,18 @@ pub struct LiveSession<'a> {
     cost: EpisodeCost,
     /// Time the endpoint took for its replies.
     waited: Duration,
+    /// Whether the episode came to its verdict.
+    finished: bool,
+}
+
+impl Drop for LiveSession<'_> {
+    /// What an episode without a verdict paid for is there when it is run again.
+    fn drop(&mut self) {
+        if !self.finished && !self.done.is_empty() {
+            let done = std::mem::take(&mut self.done);
+            self.victim.keep_unfinished(self.place.clone(), done);
+        }
+    }
 }
 
 impl<'a> LiveSession<'a> {
@@ -73,6 +85,7 @@ impl<'a> LiveSession<'a> {
             pending: Vec::new(),
             cost: EpisodeCost::default(),
             waited: Duration::ZERO,
+            finished: false,
             victim,
         }
     }
@@ -81,6 +94,11 @@ impl<'a> LiveSession<'a> {
     #[must_use]
     pub fn cost(&self) -> EpisodeCost {
         self.cost
+    }
+
+    /// Says that the episode came to its verdict.
+    pub fn finish(&mut self) {
+        self.finished = true;
     }
 
     /// The next move, given what became of the calls of the last one, in order.
@@ -98,13 +116,13 @@ impl<'a> LiveSession<'a> {
             && self.waited > most
         {
             let message = format!("the endpoint took over {} s for an episode", most.as_secs());
-            return self.lost(FaultKind::Endpoint, message);
+            return VictimMove::Unassessed(FaultKind::Endpoint, message);
         }
         let reply = match self.reply().await {
             Ok(reply) => reply,
             Err(Failed::Behaviour(LlmError::Empty)) => return VictimMove::Answer(String::new()),
             Err(Failed::Behaviour(error)) => return VictimMove::Stopped(error.to_string()),
-            Err(Failed::Lost(fault, detail)) => return self.lost(fault, detail),
+            Err(Failed::Lost(fault, detail)) => return VictimMove::Unassessed(fault, detail),
         };
         self.tag.turn += 1;
         self.waited += reply.latency;
@@ -168,11 +186,5 @@ impl<'a> LiveSession<'a> {
             }
         }
         VictimMove::Calls { text, calls }
-    }
-
-    fn lost(&mut self, fault: FaultKind, detail: String) -> VictimMove {
-        let done = std::mem::take(&mut self.done);
-        self.victim.keep_unfinished(self.place.clone(), done);
-        VictimMove::Unassessed(fault, detail)
     }
 }
