@@ -1,10 +1,14 @@
 //! Runs the `evosafe` binary as a user would.
 
+mod model;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
+
+pub use model::Model;
 
 /// The root of the workspace.
 ///

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use evosafe_agent::{Agent, EpisodeResult, Recorded, Victim};
+use evosafe_agent::{Agent, EpisodeResult, Purpose, Recorded, Victim};
 use evosafe_env::{Environment, EnvironmentSettings};
 use evosafe_sandbox::{Harness, Sandbox, SandboxOptions};
 use evosafe_types::{
@@ -111,7 +111,7 @@ async fn run_all(
         let (agent, harness, permits) = (Arc::clone(agent), harness.clone(), Arc::clone(&permits));
         running.spawn(async move {
             let permit = permits.acquire_owned().await;
-            let result = agent.run(&harness, &task, 0).await;
+            let result = agent.run(&harness, &task, 0, Purpose::default()).await;
             drop(permit);
             (place, task, result)
         });

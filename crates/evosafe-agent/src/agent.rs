@@ -10,6 +10,7 @@ use evosafe_types::{
     Turn,
 };
 
+use crate::live::{LostCalls, Purpose};
 use crate::simulated::{Opening, VictimMove};
 use crate::victim::{Observation, Victim};
 
@@ -56,7 +57,13 @@ impl Agent {
 
     /// Runs one episode to its verdict. Nothing a harness or a victim does is an error;
     /// infrastructure faults make the outcome unassessed.
-    pub async fn run(&self, harness: &Harness, task: &Task, seed: u64) -> EpisodeResult {
+    pub async fn run(
+        &self,
+        harness: &Harness,
+        task: &Task,
+        seed: u64,
+        purpose: Purpose<'_>,
+    ) -> EpisodeResult {
         if let Some((fault, detail)) = self.victim.unplayable(task) {
             return EpisodeResult::lost(Run::default(), fault, &detail);
         }
@@ -65,7 +72,7 @@ impl Agent {
             Err(error) => return EpisodeResult::lost(Run::default(), error.fault(), &error),
         };
         let mut run = Run::default();
-        let lived = self.live(harness, task, seed, &mut episode, &mut run).await;
+        let lived = self.live(harness, task, (seed, purpose), &mut episode, &mut run).await;
         let of_host = run.transcript.faults.iter().find(|f| f.is_of_host()).cloned();
         let result = match lived {
             Ok(_) if let Some(fault) = of_host => {
@@ -90,7 +97,7 @@ impl Agent {
         &self,
         harness: &Harness,
         task: &Task,
-        seed: u64,
+        (seed, purpose): (u64, Purpose<'_>),
         episode: &mut Episode,
         run: &mut Run,
     ) -> Result<evosafe_env::Verdict, Lost> {
@@ -99,7 +106,9 @@ impl Agent {
             instruction: episode.instruction().to_owned(),
             tools: episode.tools().to_vec(),
         };
-        let mut trajectory = harness.start(&context, self.victim.classifier()).await;
+        let lost = LostCalls::default();
+        let classifier = self.victim.classifier(purpose, &lost);
+        let mut trajectory = harness.start(&context, classifier).await;
         let hidden = trajectory.hidden_tools().to_vec();
         let base_prompt = episode.system_prompt().to_owned();
         // Appends the policy, then asks the hook.
@@ -128,7 +137,7 @@ impl Agent {
         };
         let mut session = self
             .victim
-            .session(&self.environment, task, &opening)
+            .session(&self.environment, task, &opening, purpose)
             .map_err(|(fault, detail)| Lost::Victim(fault, detail))?;
         let mut executed: Vec<ToolCall> = Vec::new();
         for step in 1..=self.step_limit {
@@ -136,7 +145,12 @@ impl Agent {
             let turn = run.transcript.turns.last();
             let observations: Vec<Observation<'_>> =
                 turn.into_iter().flat_map(|t| &t.calls).map(observe).collect();
-            match session.next(&observations) {
+            if let Some((fault, detail)) = lost.first() {
+                return Err(Lost::Victim(fault, detail));
+            }
+            let next = session.next(&observations).await;
+            session.add_cost(&mut run.cost);
+            match next {
                 // Nothing would be shown of the results: as in the benchmark's loop, the
                 // last model call is not followed by tools.
                 VictimMove::Calls { .. } if step == self.step_limit => {}
@@ -151,6 +165,12 @@ impl Agent {
                     run.transcript.end = EpisodeEnd::Answered;
                     break;
                 }
+                VictimMove::Stopped(why) => {
+                    let text = format!("[no further turn: {why}]");
+                    run.transcript.turns.push(Turn { text, calls: Vec::new() });
+                    run.transcript.end = EpisodeEnd::Stopped;
+                    break;
+                }
                 VictimMove::Unassessed(fault, detail) => return Err(Lost::Victim(fault, detail)),
             }
         }
@@ -158,8 +178,13 @@ impl Agent {
         let log = trajectory.finish();
         run.transcript.classify = log.classify;
         run.transcript.faults = log.faults;
+        if let Some((fault, detail)) = lost.first() {
+            return Err(Lost::Victim(fault, detail));
+        }
         let answer = run.transcript.answer.as_ref().map_or("", |a| a.delivered.as_str());
-        episode.judge(answer, &executed).await.map_err(Lost::Environment)
+        let verdict = episode.judge(answer, &executed).await.map_err(Lost::Environment)?;
+        session.finish();
+        Ok(verdict)
     }
 }
 

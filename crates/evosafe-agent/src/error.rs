@@ -6,7 +6,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum VictimError {
     /// The locator names no kind of victim.
-    #[error("`{0}` names no victim: use replay:PATH or sim:NAME")]
+    #[error(
+        "`{0}` names no victim: use replay:PATH, sim:NAME, openai:MODEL, anthropic:MODEL, or model:NAME for a table `[models.NAME]` of the specification"
+    )]
     Unknown(String),
     /// There is no such simulated profile.
     #[error(transparent)]

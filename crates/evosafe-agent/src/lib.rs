@@ -3,6 +3,7 @@
 mod agent;
 mod cases;
 mod error;
+mod live;
 pub mod replay;
 mod rerun;
 pub mod simulated;
@@ -11,6 +12,7 @@ mod victim;
 pub use agent::{Agent, EpisodeResult, LOOP_VERSION};
 pub use cases::{CaseResult, run_case};
 pub use error::VictimError;
+pub use live::{FRAME_VERSION, LiveSession, LiveVictim, LostCalls, Purpose, Say};
 pub use replay::{Recorded, ReplayVictim};
 pub use rerun::{Difference, begin, feed, recorded_calls, rerun};
 pub use simulated::{Opening, SimulatedVictim, VictimMove};

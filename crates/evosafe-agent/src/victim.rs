@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use evosafe_env::Environment;
 use evosafe_sandbox::Classifier;
-use evosafe_types::{FaultKind, JsonMap, REPLAY_CAVEAT, SIMULATED_CAVEAT, Task, ToolResult};
+use evosafe_types::{
+    EpisodeCost, FaultKind, JsonMap, REPLAY_CAVEAT, SIMULATED_CAVEAT, Task, ToolResult,
+};
 
 use crate::VictimError;
+use crate::live::{LiveSession, LiveVictim, LostCalls, Purpose};
 use crate::replay::{Recorded, ReplaySession, ReplayVictim};
 use crate::simulated::{Opening, SimulatedSession, SimulatedVictim, VictimMove};
 
@@ -27,10 +30,13 @@ pub enum Victim {
     Replay(ReplayVictim),
     /// A seeded behaviour profile.
     Simulated(SimulatedVictim),
+    /// A model behind an API.
+    Live(LiveVictim),
 }
 
 impl Victim {
-    /// Opens `replay:PATH`, `sim:NAME` or `sim:PATH.toml`. The environment's options say which attack is
+    /// Opens `replay:PATH`, `sim:NAME` or `sim:PATH.toml`; live victims need a client and are
+    /// made with [`LiveVictim::new`]. The environment's options say which attack is
     /// run.
     ///
     /// # Errors
@@ -56,6 +62,7 @@ impl Victim {
         match self {
             Self::Replay(victim) => victim.id(),
             Self::Simulated(victim) => victim.id(),
+            Self::Live(victim) => victim.id(),
         }
     }
 
@@ -71,6 +78,7 @@ impl Victim {
         match self {
             Self::Replay(_) => &[REPLAY_CAVEAT],
             Self::Simulated(_) => &[SIMULATED_CAVEAT],
+            Self::Live(_) => &[],
         }
     }
 
@@ -79,7 +87,7 @@ impl Victim {
     pub fn notices(&self) -> Vec<String> {
         match self {
             Self::Replay(victim) => victim.notices(),
-            Self::Simulated(_) => Vec::new(),
+            Self::Simulated(_) | Self::Live(_) => Vec::new(),
         }
     }
 
@@ -88,15 +96,25 @@ impl Victim {
     pub fn recorded(&self, task: &Task) -> Option<Recorded> {
         match self {
             Self::Replay(victim) => victim.recorded(task),
-            Self::Simulated(_) => None,
+            Self::Simulated(_) | Self::Live(_) => None,
         }
     }
 
-    /// The quarantined classifier of this victim.
+    /// The quarantined classifier of an episode. What a live victim loses of it to
+    /// infrastructure is noted in `lost`.
     #[must_use]
-    pub fn classifier(&self) -> Classifier {
+    pub fn classifier(&self, purpose: Purpose<'_>, lost: &LostCalls) -> Classifier {
         match self {
-            Self::Replay(_) => Classifier::Absent,
+            Self::Live(victim) => victim.classifier(purpose, lost),
+            _ => self.free_classifier(),
+        }
+    }
+
+    /// The classifier of what must cost nothing (rehearsals, probes): none for a live victim.
+    #[must_use]
+    pub fn free_classifier(&self) -> Classifier {
+        match self {
+            Self::Replay(_) | Self::Live(_) => Classifier::Absent,
             Self::Simulated(victim) => {
                 let victim = victim.clone();
                 Classifier::Answer(Arc::new(move |question, untrusted| {
@@ -112,7 +130,7 @@ impl Victim {
     pub fn unplayable(&self, task: &Task) -> Option<(FaultKind, String)> {
         match self {
             Self::Replay(victim) => victim.unplayable(task),
-            Self::Simulated(_) => None,
+            Self::Simulated(_) | Self::Live(_) => None,
         }
     }
 
@@ -125,6 +143,7 @@ impl Victim {
         environment: &Environment,
         task: &Task,
         opening: &Opening<'_>,
+        purpose: Purpose<'_>,
     ) -> Result<Session<'a>, (FaultKind, String)> {
         match self {
             Self::Replay(victim) => victim.session(task, opening.instruction).map(Session::Replay),
@@ -135,6 +154,7 @@ impl Victim {
                 })?;
                 Ok(Session::Simulated(Box::new(victim.session(script, opening))))
             }
+            Self::Live(victim) => Ok(Session::Live(Box::new(victim.session(opening, purpose)))),
         }
     }
 }
@@ -146,11 +166,13 @@ pub enum Session<'a> {
     Replay(ReplaySession<'a>),
     /// Follows its profile.
     Simulated(Box<SimulatedSession>),
+    /// Asks the model.
+    Live(Box<LiveSession<'a>>),
 }
 
 impl Session<'_> {
     /// The next move, given what became of the calls of the last one, in order.
-    pub fn next(&mut self, observations: &[Observation<'_>]) -> VictimMove {
+    pub async fn next(&mut self, observations: &[Observation<'_>]) -> VictimMove {
         match self {
             Self::Replay(session) => session.next(observations),
             Self::Simulated(session) => {
@@ -158,6 +180,22 @@ impl Session<'_> {
                     observations.iter().map(|o| o.delivered.clone()).collect();
                 session.next(&delivered)
             }
+            Self::Live(session) => session.next(observations).await,
+        }
+    }
+
+    /// Says that the episode came to its verdict: one without is run again.
+    pub fn finish(&mut self) {
+        if let Self::Live(session) = self {
+            session.finish();
+        }
+    }
+
+    /// Enters what the victim's calls cost so far.
+    pub fn add_cost(&self, cost: &mut EpisodeCost) {
+        if let Self::Live(session) = self {
+            let EpisodeCost { tokens, usd, .. } = session.cost();
+            (cost.tokens, cost.usd) = (tokens, usd);
         }
     }
 }

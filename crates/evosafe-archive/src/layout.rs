@@ -37,6 +37,13 @@ pub fn run_ref(id: &RunId) -> String {
     format!("{RUNS}{id}")
 }
 
+/// Folder of an archive for what live models were asked and what that cost. It lies beside
+/// git and is no part of the archive's history.
+#[must_use]
+pub fn calls_folder(archive: &Path) -> PathBuf {
+    archive.join("evosafe").join("calls")
+}
+
 /// Where a key stands in the evidence tree: two folders of two digits, then the key.
 /// A leaf holds one entry on average up to 65,536 pieces of evidence, so adding one
 /// rewrites three small trees however large the archive is.

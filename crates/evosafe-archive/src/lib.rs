@@ -30,4 +30,5 @@ pub use archive::Archive;
 pub use error::{ArchiveError, Result};
 pub use format::{ResultKind, ResultRecord};
 pub use fsck::{FsckReport, Problem};
+pub use layout::calls_folder;
 pub use reindex::ReindexReport;

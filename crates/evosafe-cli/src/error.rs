@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use evosafe_archive::ArchiveError;
+use evosafe_llm::LlmError;
 use evosafe_search::SearchError;
+use evosafe_types::BudgetError;
 
 /// Classes of failure; each has its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +13,7 @@ pub enum Kind {
     Input,
     Environment,
     Archive,
+    Model,
     Interrupted,
     Internal,
 }
@@ -21,6 +24,7 @@ impl Kind {
             Self::Input => "input",
             Self::Environment => "environment",
             Self::Archive => "archive",
+            Self::Model => "model",
             Self::Interrupted => "interrupted",
             Self::Internal => "internal",
         }
@@ -31,6 +35,7 @@ impl Kind {
             Self::Input => 3,
             Self::Environment => 4,
             Self::Archive => 5,
+            Self::Model => 6,
             Self::Interrupted => 130,
             Self::Internal => 70,
         }
@@ -77,6 +82,7 @@ fn kind_of(error: &(dyn std::error::Error + 'static)) -> Option<Kind> {
         return Some(match error {
             SearchError::Archive(_) | SearchError::Record { .. } => Kind::Archive,
             SearchError::Environment(_) => Kind::Environment,
+            SearchError::Model(_) => Kind::Model,
             SearchError::Interrupted => Kind::Interrupted,
             SearchError::Internal(_) => Kind::Internal,
             _ => Kind::Input,
@@ -86,6 +92,13 @@ fn kind_of(error: &(dyn std::error::Error + 'static)) -> Option<Kind> {
         return Some(match error {
             ArchiveError::Ambiguous { .. } | ArchiveError::NotFound { .. } => Kind::Input,
             _ => Kind::Archive,
+        });
+    }
+    if let Some(error) = error.downcast_ref::<LlmError>() {
+        return Some(match error {
+            LlmError::Storage { .. } | LlmError::Damaged { .. } => Kind::Archive,
+            LlmError::Config(_) => Kind::Input,
+            _ => Kind::Model,
         });
     }
     if error.is::<evosafe_sandbox::SandboxError>() {
@@ -98,6 +111,10 @@ fn kind_of(error: &(dyn std::error::Error + 'static)) -> Option<Kind> {
 }
 
 fn hint_of(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(SearchError::Budget(BudgetError::Calls(_))) = error.downcast_ref() {
+        let hint = "give it more (--budget-usd, budget.victim_tokens) and run the same command again: what was paid for is kept";
+        return Some(hint.to_owned());
+    }
     match error.downcast_ref::<ArchiveError>()? {
         ArchiveError::Locked { .. } => {
             Some("wait for the other search, or give this one its own --archive".to_owned())

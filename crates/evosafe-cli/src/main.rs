@@ -3,9 +3,11 @@
 mod args;
 mod commands;
 mod error;
+mod models;
 mod paths;
 mod print;
 mod progress;
+mod roles;
 mod session;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use evosafe_agent::Victim;
+use evosafe_agent::{LiveVictim, Say, Victim};
 use evosafe_archive::Archive;
 use evosafe_env::{EnvError, Environment, EnvironmentSettings};
 use evosafe_sandbox::{Sandbox, SandboxOptions};
@@ -17,6 +17,8 @@ use evosafe_types::{Bundle, CandidateId, JsonMap, RunId, Task, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{SplitArgs, SplitByArg};
+use crate::commands::Context;
+use crate::models::{self, Models};
 use crate::print::Printer;
 
 /// Seconds that running episodes get to end after Ctrl-C.
@@ -98,8 +100,33 @@ pub fn select(tasks: &[Task], ids: &[TaskId]) -> Vec<Task> {
     tasks.iter().filter(|t| ids.contains(&t.id)).cloned().collect()
 }
 
-/// Opens a victim and says what was skipped.
-pub fn open_victim(locator: &str, options: &JsonMap, printer: Printer) -> Result<Arc<Victim>> {
+/// Opens a victim and says what was skipped. Calls of a live one are booked under `phase`.
+pub fn open_victim(
+    cx: &Context<'_>,
+    locator: &str,
+    plan: &Plan,
+    options: &JsonMap,
+    phase: &str,
+) -> Result<Arc<Victim>> {
+    open_victim_with(cx, locator, plan, options, phase, &mut None)
+}
+
+/// The same with the live models of a command, which are opened if the victim is one of them.
+pub fn open_victim_with(
+    cx: &Context<'_>,
+    locator: &str,
+    plan: &Plan,
+    options: &JsonMap,
+    phase: &str,
+    models: &mut Option<Models>,
+) -> Result<Arc<Victim>> {
+    let printer = *cx.printer;
+    if let Some(config) = models::config(locator, plan, &cx.models)? {
+        let client = models::opened(cx, plan, models)?.client(config)?;
+        let say: Say = Arc::new(move |text| printer.note(&format!("victim: {text}")));
+        let victim = LiveVictim::new(client, plan.victim_limits, phase, say);
+        return Ok(Arc::new(Victim::Live(victim)));
+    }
     let victim =
         Victim::open(locator, options).with_context(|| format!("cannot use victim `{locator}`"))?;
     for notice in victim.notices() {
@@ -112,7 +139,7 @@ pub fn open_victim(locator: &str, options: &JsonMap, printer: Printer) -> Result
 pub fn locator(asked: Option<&str>, plan: &Plan) -> Result<String> {
     asked.map(str::to_owned).or_else(|| plan.victim.clone()).with_context(|| {
         format!(
-            "specification {} names no victim: pass --victim replay:PATH or --victim sim:NAME",
+            "specification {} names no victim: pass --victim replay:PATH, sim:NAME, openai:MODEL or anthropic:MODEL",
             plan.name
         )
     })

@@ -111,6 +111,12 @@ impl Client {
         self.book(tag, hash, answer, reservation).await
     }
 
+    /// What a reply cost when it was paid for, by today's prices; `None` without one.
+    #[must_use]
+    pub fn cost(&self, reply: &ChatReply) -> Option<Usd> {
+        Some(self.price(Some(&reply.model))?.cost(&reply.usage))
+    }
+
     fn price(&self, replied: Option<&str>) -> Option<Price> {
         let prices = &self.services.prices;
         prices.price(&self.config.model).or_else(|| prices.price(replied?))

@@ -4,6 +4,7 @@
 mod ablation;
 mod audit;
 mod comparison;
+mod cost;
 mod cross;
 mod document;
 mod evaluation;
@@ -23,6 +24,9 @@ mod trace;
 pub use ablation::ablation_document;
 pub use audit::{audit_text, calibration_text};
 pub use comparison::comparison_document;
+pub use cost::{
+    CostReport, CostRow, Episodes, EstimateReport, TokenSource, cost_text, estimate_text,
+};
 pub use document::{Column, Document, Parts, Row as TableRow, Table, Value};
 pub use evaluation::evaluation_document;
 pub use grid::grid_document;

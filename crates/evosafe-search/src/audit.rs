@@ -79,7 +79,7 @@ async fn run(
         let id = bundle.id();
         // What does not build never costs an episode, whichever way they are spent.
         let Ok(harness) = bench.prepare(bundle) else { continue };
-        let verdicts = by_order(&bench.evaluator.verdicts(&id, &harness, &bench.ids).await?);
+        let verdicts = by_order(&bench.evaluator.verdicts(&id, &harness, &bench.ids, None).await?);
         let mut seen = Vec::new();
         for verdict in &verdicts {
             let evidence = bench.evaluator.evidence(&id, &verdict.task, verdict.seed)?;

@@ -120,8 +120,10 @@ impl Cascade {
         };
         for &stage in stages {
             self.started(&candidate, stage)?;
-            report.verdicts =
-                self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(stage)).await?;
+            report.verdicts = self
+                .evaluator
+                .verdicts(&candidate, &harness, self.corpus.prefix(stage), Some(stage))
+                .await?;
             let reached = score(&report.verdicts);
             let mut upper_bound = None;
             if stage == Stage::Smoke
@@ -157,7 +159,8 @@ impl Cascade {
         let candidate = bundle.id();
         let harness = self.harness(bundle)?;
         self.started(&candidate, Stage::Wide)?;
-        self.evaluator.verdicts(&candidate, &harness, self.corpus.prefix(Stage::Wide)).await
+        let tasks = self.corpus.prefix(Stage::Wide);
+        self.evaluator.verdicts(&candidate, &harness, tasks, Some(Stage::Wide)).await
     }
 
     /// Prepares a bundle that is known to build.

@@ -67,6 +67,7 @@ impl Search {
             eligible: false,
             expected_loss: 0.0,
         });
+        self.show(self.members.len() - 1, &report.verdicts)?;
         self.save_record()
     }
 

@@ -2,6 +2,7 @@
 
 use evosafe_archive::ArchiveError;
 use evosafe_env::EnvError;
+use evosafe_llm::LlmError;
 use evosafe_sandbox::BuildError;
 use evosafe_types::BudgetError;
 
@@ -31,6 +32,9 @@ pub enum SearchError {
     /// The budget is spent.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// A live model cannot be used. Everything finished is durable.
+    #[error("{0}; everything finished is saved, run the same command to go on")]
+    Model(String),
     /// The user asked to stop. Everything finished is durable.
     #[error("interrupted; everything finished is saved, run the same command to go on")]
     Interrupted,
@@ -48,4 +52,14 @@ pub enum SearchError {
     /// An episode task panicked: a defect of this program.
     #[error("an episode failed inside the program: {0}")]
     Internal(String),
+}
+
+impl From<LlmError> for SearchError {
+    fn from(error: LlmError) -> Self {
+        match error {
+            // The search ends with what it has, as for every other budget.
+            LlmError::Budget(spent) => Self::Budget(BudgetError::Calls(spent.to_string())),
+            other => Self::Model(other.to_string()),
+        }
+    }
 }

@@ -142,7 +142,7 @@ impl Bench {
             };
             self.evaluator.emit(&event, true)?;
         }
-        self.evaluator.verdicts(&candidate, &harness, &self.ids).await
+        self.evaluator.verdicts(&candidate, &harness, &self.ids, None).await
     }
 
     /// The table of a candidate, entered into the archive.

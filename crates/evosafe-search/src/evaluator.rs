@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use evosafe_agent::Agent;
+use evosafe_agent::{Agent, Purpose};
 use evosafe_archive::Archive;
 use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_types::{
-    CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family, FaultKind,
-    Outcome, RunId, Score, Task, TaskId,
+    BudgetError, CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family,
+    FaultKind, Outcome, RunId, Score, Stage, Task, TaskId,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -103,6 +103,8 @@ pub struct Evaluator {
     permits: Arc<Semaphore>,
     cancel: CancellationToken,
     sink: EventSink,
+    /// Why no episode can be run any more, see [`FaultKind::stops_search`].
+    halted: OnceLock<(FaultKind, String)>,
     /// What was done here.
     pub counters: Counters,
 }
@@ -148,6 +150,7 @@ impl Evaluator {
             permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
             cancel: setup.cancel,
             sink: setup.sink,
+            halted: OnceLock::new(),
             counters: Counters::default(),
         })
     }
@@ -168,6 +171,11 @@ impl Evaluator {
     #[must_use]
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
+    }
+
+    /// What stops the search.
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.cancel
     }
 
     /// Episodes a task.
@@ -260,6 +268,7 @@ impl Evaluator {
         candidate: &CandidateId,
         harness: &Harness,
         tasks: &[TaskId],
+        stage: Option<Stage>,
     ) -> Result<Vec<Verdict>, SearchError> {
         let mut slots: Vec<Option<Verdict>> = Vec::new();
         let mut running = JoinSet::new();
@@ -285,21 +294,28 @@ impl Evaluator {
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
             running.spawn(async move {
-                let outcome = this.episode(&candidate, &harness, &task, seed, key).await?;
+                let outcome = this.episode((&candidate, stage), &harness, &task, seed, key).await?;
                 let (task, family) = (task.id, task.family);
                 Ok::<_, SearchError>((slot, Verdict { task, seed, family, outcome }))
             });
         }
+        // To the last one even after an error: what is under way may be paid for already.
+        let mut failed = None;
         while let Some(joined) = running.join_next().await {
-            let (slot, verdict) = joined.map_err(|e| SearchError::Internal(e.to_string()))??;
-            slots[slot] = Some(verdict);
+            match joined.map_err(|e| SearchError::Internal(e.to_string())).flatten() {
+                Ok((slot, verdict)) => slots[slot] = Some(verdict),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         Ok(slots.into_iter().flatten().collect())
     }
 
     async fn episode(
         &self,
-        candidate: &CandidateId,
+        (candidate, stage): (&CandidateId, Option<Stage>),
         harness: &Harness,
         task: &Task,
         seed: u64,
@@ -311,15 +327,26 @@ impl Evaluator {
             permit = self.permits.acquire() => permit,
         };
         let _permit = permit.map_err(|e| SearchError::Internal(e.to_string()))?;
+        // What is under way ends; nothing more begins.
+        if let Some(halt) = self.halted.get() {
+            return Err(halted(halt));
+        }
         let watch = Stopwatch::start();
+        let purpose = Purpose { candidate: Some(candidate), stage };
         let mut attempt = 0;
         let result = loop {
             attempt += 1;
             let result = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
-                result = self.agent.run(harness, task, seed) => result,
+                result = self.agent.run(harness, task, seed, purpose) => result,
             };
+            if let Outcome::Unassessed { fault, detail } = &result.outcome
+                && fault.stops_search()
+            {
+                let halt = self.halted.get_or_init(|| (*fault, detail.clone()));
+                return Err(halted(halt));
+            }
             if is_evidence(&result.outcome) || attempt == ATTEMPTS {
                 break result;
             }
@@ -362,6 +389,14 @@ impl Evaluator {
             self.counters.unassessed.fetch_add(1, Ordering::Relaxed);
         }
         assessed
+    }
+}
+
+/// The error that ends a search.
+fn halted((fault, detail): &(FaultKind, String)) -> SearchError {
+    match fault {
+        FaultKind::CallBudget => BudgetError::Calls(detail.clone()).into(),
+        _ => SearchError::Model(detail.clone()),
     }
 }
 

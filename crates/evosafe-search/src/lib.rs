@@ -16,7 +16,9 @@ mod error;
 mod evaluate;
 mod evaluator;
 pub mod mining;
+mod outer;
 mod promotion;
+mod propose;
 mod rehearsal;
 mod review;
 mod rng;
@@ -34,6 +36,10 @@ pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
 pub use evaluator::{EventSink, Verdict, score};
+pub use outer::{
+    ChangeKind, Claim, Experience, Finding, OuterIdentity, OuterModels, Review, RuleReview, Scene,
+    Step,
+};
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};
 pub use summary::SearchSummary;

@@ -65,6 +65,7 @@ impl Search {
         self.reserve(&bundle, Stage::Wide)?;
         let verdicts = self.cascade.wide(&bundle).await?;
         let probed = self.robustness(&bundle).await;
+        self.audit(&bundle).await?;
         let before = self.champion();
         self.widen(index, &verdicts, probed)?;
         let after = self.champion();
@@ -106,6 +107,7 @@ impl Search {
         )?;
         let mut reasons = objections(verdicts, &self.cascade.reference, self.under_attack_margin());
         reasons.extend(probed.as_ref().map(ProbeReport::objections).unwrap_or_default());
+        reasons.extend(self.audit_objections(&id));
         let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
         let utility = wide.utility.value().unwrap_or(0.0);
         let loss = probed.as_ref().map_or(0.0, |probe| probe.expected_loss(stopped, utility));
@@ -121,7 +123,7 @@ impl Search {
         member.wide = Some(wide);
         member.eligible = reasons.is_empty();
         member.expected_loss = loss;
-        Ok(())
+        self.show(index, verdicts)
     }
 
     /// The best eligible candidate by wide merit less what the litmus changes are expected to

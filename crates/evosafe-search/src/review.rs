@@ -14,10 +14,15 @@ impl Search {
     pub(crate) async fn review(&mut self, bundle: &Bundle) -> Result<Option<Verdict>, SearchError> {
         let Some(criticizer) = &self.criticizer else { return Ok(None) };
         let harness = self.cascade.sandbox.prepare(bundle).ok();
-        let verdict = criticizer.review(bundle, harness.as_ref()).await;
+        let mut verdict = criticizer.review(bundle, harness.as_ref()).await;
+        // The first filter runs without a model; what it flags is not paid for.
+        if !verdict.flagged {
+            self.second_opinion(bundle, harness.as_ref(), &mut verdict).await?;
+        }
         let id = bundle.id();
         let edit = bundle.manifest.edit.clone();
         self.enter(bundle, &edit)?;
+        self.show_verdict(&id, &verdict.text);
         let body = serde_json::to_value(&verdict)
             .map_err(|e| SearchError::Internal(format!("a verdict does not serialise: {e}")))?;
         let fresh = self.result(&id, ResultKind::Verdict, body)?;

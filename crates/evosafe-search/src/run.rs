@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::SearchError;
 use crate::designer::DesignerKind;
+use crate::outer::{Experience, OuterIdentity};
 
 /// Version of the run record; newer ones are refused.
 pub const RUN_FORMAT: u32 = 1;
@@ -50,6 +51,9 @@ pub struct RunIdentity {
     /// Whether every candidate was run on the whole train side.
     #[serde(default, skip_serializing_if = "is_false")]
     pub no_cascade: bool,
+    /// Models that play roles of the search, and what they are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outer: Option<OuterIdentity>,
 }
 
 /// Fields that were added later are absent where they say nothing, so that ids stay.
@@ -120,6 +124,9 @@ pub struct RunRecord {
     pub order: Vec<TaskId>,
     /// Candidates in order; grows.
     pub candidates: Vec<CandidateId>,
+    /// The experience log: what the Analyzer's model noted, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub experiences: Vec<Experience>,
     /// The winner so far.
     pub best: Option<CandidateId>,
     /// Why the search ended; absent while it runs.

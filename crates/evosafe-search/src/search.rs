@@ -23,9 +23,13 @@ use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
 use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
+use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
+
+/// Batches without a proposal after which a model as Designer is not paid any longer.
+const BARREN: u32 = 3;
 
 /// What a search is made of.
 pub struct SearchConfig {
@@ -55,6 +59,8 @@ pub struct SearchConfig {
     pub designer: DesignerKind,
     /// What is left out.
     pub ablations: Ablations,
+    /// Live models that play roles of the search.
+    pub outer: Option<OuterModels>,
     /// Episodes at a time.
     pub concurrency: usize,
     /// What may be spent.
@@ -76,6 +82,7 @@ pub(crate) struct Search {
     pub(crate) h0_traces: Vec<Evidence>,
     pub(crate) rehearsal: Rehearsal,
     pub(crate) criticizer: Option<Criticizer>,
+    pub(crate) outer: Option<Outer>,
     pub(crate) known: BTreeSet<ContentHash>,
     pub(crate) spent: Spent,
     pub(crate) watch: Stopwatch,
@@ -129,6 +136,7 @@ impl Search {
             search: SEARCH_VERSION,
             bare_spec: config.ablations.bare_spec,
             no_cascade: config.ablations.no_cascade,
+            outer: config.outer.as_ref().and_then(OuterModels::identity),
         };
         let run = identity.id();
         let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
@@ -144,6 +152,7 @@ impl Search {
             h0,
             order: order.clone(),
             candidates: Vec::new(),
+            experiences: Vec::new(),
             best: None,
             ended: None,
             identity,
@@ -179,6 +188,7 @@ impl Search {
             h0_traces: Vec::new(),
             rehearsal: Rehearsal::default(),
             criticizer: None,
+            outer: None,
             known: BTreeSet::new(),
             spent: Spent::default(),
             watch: Stopwatch::start(),
@@ -233,13 +243,14 @@ impl Search {
         self.commit(&h0, report)?;
         self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
-        let classifier = self.config.victim.classifier();
+        let classifier = self.config.victim.free_classifier();
         self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);
         if !self.config.ablations.no_criticizer {
             let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
             self.criticizer = Some(criticizer.with_classifier(classifier));
         }
-        Ok(())
+        self.open_outer(&wide)?;
+        self.take_note(0).await
     }
 
     async fn evolve(&mut self) -> Result<String, SearchError> {
@@ -253,16 +264,30 @@ impl Search {
         let singles = designer.singles()?;
         designer.study(self.rehearsal.palette(singles, &self.cascade.sandbox).await);
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
-        let (mut slot, mut idle) = (0, 0);
+        let (mut slot, mut idle, mut barren) = (0, 0, 0);
         loop {
-            let before = self.champion();
-            let mut proposals = Vec::new();
+            let (before, first) = (self.champion(), self.members.len());
+            let (mut proposals, mut spent) = (Vec::new(), None);
             for index in slot..slot + per_batch {
-                if let Some(proposal) = self.next_candidate(&mut designer, index).await? {
-                    proposals.push((proposal.bundle.clone(), Some(proposal)));
+                let next = match self.room_for(proposals.len()) {
+                    Ok(()) => self.next_candidate(&mut designer, index).await,
+                    Err(error) => Err(error),
+                };
+                match next {
+                    Ok(Some(proposal)) => {
+                        proposals.push((proposal.bundle.clone(), Some(proposal)));
+                    }
+                    Ok(None) => {}
+                    Err(SearchError::Budget(error)) => {
+                        // What was paid for is evaluated first.
+                        spent = Some(error.to_string());
+                        break;
+                    }
+                    Err(error) => return Err(error),
                 }
             }
             slot += per_batch;
+            barren = if proposals.is_empty() { barren + 1 } else { 0 };
             let evaluated = match self.batch(proposals).await {
                 Ok(evaluated) => evaluated,
                 Err(SearchError::Budget(error)) => return Ok(error.to_string()),
@@ -271,10 +296,20 @@ impl Search {
             for (proposal, improved) in &evaluated {
                 designer.learn(proposal, *improved);
             }
-            match self.challenge().await {
+            let learnt = match self.challenge().await {
+                Ok(()) => self.learn_from(first).await,
+                Err(error) => Err(error),
+            };
+            match learnt {
                 Ok(()) => {}
                 Err(SearchError::Budget(error)) => return Ok(error.to_string()),
                 Err(error) => return Err(error),
+            }
+            if let Some(reason) = spent {
+                return Ok(reason);
+            }
+            if self.config.designer == DesignerKind::Llm && barren == BARREN {
+                return Ok(format!("the Designer handed in nothing new in {BARREN} batches"));
             }
             idle = if self.champion() == before { idle + 1 } else { 0 };
             if let Some(patience) = self.config.plan.search.patience
@@ -283,42 +318,6 @@ impl Search {
                 return Ok(format!("converged: {patience} batches without a better candidate"));
             }
         }
-    }
-
-    /// The Designer's next proposal, reviewed and repaired, or `None` if the slot stays
-    /// empty. No episode is spent here.
-    async fn next_candidate(
-        &mut self,
-        designer: &mut Designer,
-        index: u64,
-    ) -> Result<Option<Proposal>, SearchError> {
-        if self.evaluator.cancelled() {
-            return Err(SearchError::Interrupted);
-        }
-        let archive = crate::designer::Archive {
-            members: &self.members,
-            reference: &self.members[0].score,
-            under_attack_margin: self.config.plan.cascade.under_attack_margin,
-            traces: &self.h0_traces,
-            known: &self.known,
-        };
-        let drafts = designer.drafts(&archive, index)?;
-        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
-        let Some(mut proposal) =
-            self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
-        else {
-            return Ok(None);
-        };
-        for _ in 0..=self.config.plan.search.repairs {
-            let Some(verdict) = self.review(&proposal.bundle).await? else {
-                let new = self.known.insert(proposal.bundle.behaviour());
-                return Ok(new.then_some(proposal));
-            };
-            self.rejected += 1;
-            let Some(repaired) = designer.repair(&proposal, &verdict)? else { break };
-            proposal = repaired;
-        }
-        Ok(None)
     }
 
     /// Evaluates bundles together and commits them in order. Returns, for those that
@@ -353,6 +352,8 @@ impl Search {
             match result {
                 Ok(report) if failed.is_none() => done.push((bundle, proposal, report)),
                 Ok(_) => {}
+                // What the others found is worth as much as before.
+                Err(SearchError::Budget(error)) => refused = refused.or(Some(error)),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }

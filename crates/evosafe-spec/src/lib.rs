@@ -12,9 +12,11 @@ mod embedded;
 mod error;
 mod hook_calls;
 mod library;
+mod limits;
 mod load;
 mod manifest;
 mod mechanism;
+mod models;
 mod order;
 mod param;
 mod plan;
@@ -22,6 +24,7 @@ mod prices;
 mod profile;
 mod raw;
 mod rng;
+mod roles;
 mod split;
 mod strict;
 mod validate;
@@ -40,7 +43,10 @@ pub use manifest::{parse_manifest, render_manifest};
 pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};
 pub use order::canonical_order;
 pub use param::{Param, ParamKind};
-pub use plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
+pub use plan::{
+    CascadePlan, DesignerPlan, EnvironmentPlan, Plan, RolesPlan, SearchPlan, SpecSource, SplitBy,
+    SplitPlan,
+};
 pub use prices::{PRICES_FORMAT, parse_prices, prices};
 pub use profile::{PROFILE_FORMAT, Profile, Rates, parse_profile, profile, profiles};
 pub use split::{Split, split};

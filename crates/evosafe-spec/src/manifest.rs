@@ -9,9 +9,10 @@ use evosafe_types::{
 use serde::Deserialize;
 
 use crate::error::FormatError;
+use crate::limits::limits;
 use crate::raw::{RawLimits, table};
 use crate::strict::{fields, parse};
-use crate::validate::{Ctx, limits};
+use crate::validate::Ctx;
 
 table!(
     RawManifest {

@@ -1,9 +1,10 @@
 //! The validated plan: what everything after this crate works on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, HarnessLimits, JsonMap};
+use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig};
 use serde::{Deserialize, Serialize};
 
 /// A domain specification, checked (paper section 4.1: the Designer's task contract).
@@ -29,8 +30,14 @@ pub struct Plan {
     pub limits: HarnessLimits,
     /// Model calls that an episode may use.
     pub step_limit: u32,
+    /// What an episode of a live victim may use beside its model calls.
+    pub victim_limits: EpisodeLimits,
     /// Victim when the command line names none.
     pub victim: Option<String>,
+    /// Who plays the roles of the search.
+    pub roles: RolesPlan,
+    /// Live models by the name of their table; `model:NAME` is the victim of that name.
+    pub models: BTreeMap<String, ModelConfig>,
     /// Where it was read from.
     pub source: SpecSource,
     /// Hash of the bytes of `spec.toml` and `spec.md`.
@@ -138,4 +145,29 @@ pub struct SearchPlan {
     pub patience: Option<u32>,
     /// Episodes a train task, each with its own luck; scores and the gate take their mean.
     pub rollouts: u32,
+}
+
+/// `[designer]`, `[criticizer]` and `[analyzer]`: models are names of [`Plan::models`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RolesPlan {
+    /// Who writes candidates when the command line does not say.
+    pub designer: DesignerPlan,
+    /// The model of the Designer, where it is one.
+    pub designer_model: Option<String>,
+    /// The model that reviews beside static analysis and probe; `None` for no model.
+    pub criticizer_model: Option<String>,
+    /// The model that writes the experience log; `None` for no log.
+    pub analyzer_model: Option<String>,
+}
+
+/// `designer.kind`
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DesignerPlan {
+    /// Evolutionary, without a model.
+    #[default]
+    Offline,
+    /// Uniformly random edits: the control.
+    Random,
+    /// A live model with tools.
+    Llm,
 }

@@ -1,6 +1,8 @@
 //! `spec.toml` as written. Every key is optional here, so that an unknown key is
 //! reported before a missing one: most missing keys are misspelt ones.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::strict::fields;
@@ -22,12 +24,25 @@ table!(
         name: String,
         victim: String,
         victim_steps: u32,
+        victim_tokens: u64,
+        victim_time_s: f64,
         environment: RawEnvironment,
         split: RawSplit,
         cascade: RawCascade,
         search: RawSearch,
         budget: RawBudget,
         harness: RawLimits,
+        models: BTreeMap<String, RawModel>,
+        designer: RawRole,
+        criticizer: RawRole,
+        analyzer: RawRole,
+    }
+);
+table!(
+    /// `[designer]`, `[criticizer]`, `[analyzer]`
+    RawRole {
+        kind: String,
+        model: String,
     }
 );
 table!(
@@ -78,6 +93,38 @@ table!(
         candidates: u32,
         episodes: u64,
         wall_clock_s: u64,
+        usd: f64,
+        victim_tokens: u64,
+    }
+);
+table!(
+    /// `[models.NAME]`
+    RawModel {
+        api: String,
+        model: String,
+        base_url: String,
+        key_env: String,
+        temperature: f64,
+        seed: u64,
+        reasoning_effort: String,
+        max_tokens: u32,
+        prompt_cache: bool,
+        limits: RawModelLimits,
+    }
+);
+table!(
+    /// `[models.NAME.limits]`
+    RawModelLimits {
+        concurrency: u32,
+        requests_per_minute: u32,
+        tokens_per_minute: u32,
+        call_timeout_s: f64,
+        total_timeout_s: f64,
+        retries: u32,
+        backoff_s: f64,
+        backoff_cap_s: f64,
+        breaker_failures: u32,
+        breaker_cooldown_s: f64,
     }
 );
 table!(
@@ -110,7 +157,12 @@ pub(crate) fn keys_of(place: &str) -> &'static [&'static str] {
         "search" => fields::<RawSearch>(),
         "budget" => fields::<RawBudget>(),
         "harness" => fields::<RawLimits>(),
-        _ => &[],
+        "designer" | "criticizer" | "analyzer" => fields::<RawRole>(),
+        _ => match place.strip_prefix("models.").map(|rest| rest.split_once('.')) {
+            Some(None) => fields::<RawModel>(),
+            Some(Some((_, "limits"))) => fields::<RawModelLimits>(),
+            _ => &[],
+        },
     }
 }
 
@@ -124,12 +176,15 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
         let text =
             std::fs::read_to_string(path).expect("docs/formats.md is part of the repository");
-        for place in ["", "environment", "split", "cascade", "search", "budget", "harness"] {
+        let tables = ["", "environment", "split", "cascade", "search", "budget", "harness"];
+        let roles = ["designer", "criticizer", "analyzer"];
+        let models = ["models.NAME", "models.NAME.limits"];
+        for place in tables.into_iter().chain(models).chain(roles) {
             assert!(!keys_of(place).is_empty(), "{place}");
             for key in keys_of(place) {
                 let shown =
                     if place.is_empty() { format!("`{key}`") } else { format!("`{place}.{key}`") };
-                let is_table = !keys_of(key).is_empty();
+                let is_table = matches!(*key, "models" | "limits") || !keys_of(key).is_empty();
                 assert!(
                     is_table || text.contains(&shown),
                     "docs/formats.md does not explain {shown}"

@@ -1,15 +1,16 @@
 //! Raw `spec.toml` to plan: one step, one place.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, HarnessLimits, JsonMap};
+use evosafe_types::{ContentHash, JsonMap, ModelConfig};
 
 use crate::error::{FormatError, SpecError};
+use crate::limits::{budget, limits, victim_limits};
+use crate::models::models;
 use crate::plan::{CascadePlan, EnvironmentPlan, Plan, SearchPlan, SpecSource, SplitBy, SplitPlan};
-use crate::raw::{
-    RawBudget, RawCascade, RawEnvironment, RawLimits, RawSearch, RawSpec, RawSplit, RawWide,
-    keys_of,
-};
+use crate::raw::{RawCascade, RawEnvironment, RawSearch, RawSpec, RawSplit, RawWide, keys_of};
+use crate::roles::roles;
 use crate::strict::{closest, parse};
 
 /// Version of `spec.toml` that this program reads.
@@ -22,7 +23,7 @@ const MARGIN: f64 = 10.0;
 /// Default confidence of the gate's bound.
 const CONFIDENCE: f64 = 0.95;
 
-type Checked<T> = Result<T, FormatError>;
+pub(crate) type Checked<T> = Result<T, FormatError>;
 
 /// Everything a check needs to say where it is.
 pub(crate) struct Ctx<'a> {
@@ -120,6 +121,7 @@ pub(crate) fn plan(
         );
     }
     ctx.within("format", found, 1, SPEC_FORMAT)?;
+    let models = models(&ctx, raw.models.unwrap_or_default())?;
     Ok(Plan {
         name: ctx.name("name", ctx.need("name", raw.name)?)?,
         spec_toml: toml_text.to_owned(),
@@ -131,15 +133,25 @@ pub(crate) fn plan(
         budget: budget(&ctx, &raw.budget.unwrap_or_default())?,
         limits: limits(&ctx, "harness", &raw.harness.unwrap_or_default())?,
         step_limit: ctx.within("victim_steps", raw.victim_steps.unwrap_or(16), 1, 1000)?,
-        victim: victim(&ctx, raw.victim)?,
+        victim_limits: victim_limits(&ctx, raw.victim_tokens, raw.victim_time_s)?,
+        victim: victim(&ctx, raw.victim, &models)?,
+        roles: roles(&ctx, [raw.designer, raw.criticizer, raw.analyzer], &models)?,
+        models,
         source,
         hash: ContentHash::of(&[toml_text.as_bytes(), spec_md.as_bytes()]),
     })
 }
 
-fn victim(ctx: &Ctx<'_>, name: Option<String>) -> Checked<Option<String>> {
+fn victim(
+    ctx: &Ctx<'_>,
+    name: Option<String>,
+    models: &BTreeMap<String, ModelConfig>,
+) -> Checked<Option<String>> {
     let Some(name) = name else { return Ok(None) };
     match name.split_once(':') {
+        Some(("model", model)) if !models.contains_key(model) => {
+            ctx.bad("victim", format!("names `[models.{model}]`, but there is no such table"))
+        }
         Some((kind, rest)) if is_name(kind) && !rest.is_empty() => Ok(Some(name)),
         _ => ctx
             .bad("victim", format!("must be KIND:NAME, such as \"sim:default\", but is {name:?}")),
@@ -333,52 +345,5 @@ fn search(ctx: &Ctx<'_>, raw: &RawSearch) -> Checked<SearchPlan> {
             .map(|patience| ctx.within("search.patience", patience, 1, 1_000_000))
             .transpose()?,
         rollouts: ctx.within("search.rollouts", raw.rollouts.unwrap_or(1), 1, 100)?,
-    })
-}
-
-fn budget(ctx: &Ctx<'_>, raw: &RawBudget) -> Checked<Budget> {
-    let seconds = raw
-        .wall_clock_s
-        .map(|seconds| ctx.within("budget.wall_clock_s", seconds, 1, 1 << 32))
-        .transpose()?;
-    Ok(Budget {
-        candidates: raw
-            .candidates
-            .map(|n| ctx.within("budget.candidates", n, 1, 1_000_000))
-            .transpose()?,
-        episodes: raw.episodes.map(|n| ctx.within("budget.episodes", n, 1, 1 << 40)).transpose()?,
-        wall_clock: seconds.map(Duration::from_secs),
-    })
-}
-
-/// Sandbox limits from `[harness]` or `[limits]`; `table` names which.
-pub(crate) fn limits(ctx: &Ctx<'_>, table: &str, raw: &RawLimits) -> Checked<HarnessLimits> {
-    let usual = HarnessLimits::default();
-    let key = |name: &str| format!("{table}.{name}");
-    Ok(HarnessLimits {
-        fuel: ctx.within(
-            &key("fuel"),
-            raw.fuel.unwrap_or(usual.fuel),
-            1_000_000,
-            1_000_000_000_000,
-        )?,
-        memory_mib: ctx.within(
-            &key("memory_mib"),
-            raw.memory_mib.unwrap_or(usual.memory_mib),
-            4,
-            1024,
-        )?,
-        output_bytes: ctx.within(
-            &key("output_bytes"),
-            raw.output_bytes.unwrap_or(usual.output_bytes),
-            1024,
-            1 << 26,
-        )?,
-        classify_calls: ctx.within(
-            &key("classify_calls"),
-            raw.classify_calls.unwrap_or(usual.classify_calls),
-            0,
-            10_000,
-        )?,
     })
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Usd;
+
 /// Caps; `None` is no cap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Budget {
@@ -13,6 +15,20 @@ pub struct Budget {
     pub episodes: Option<u64>,
     /// Wall-clock time. Stopping by it is outside the determinism promise.
     pub wall_clock: Option<Duration>,
+    /// Money for calls of live models, all roles together. A stop by it is outside the promise too.
+    pub usd: Option<Usd>,
+    /// Tokens of a live victim, prompt and reply.
+    pub victim_tokens: Option<u64>,
+}
+
+/// What an episode of a live victim may use, beside its number of model calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EpisodeLimits {
+    /// Tokens of the victim, prompt and reply. Hitting it ends the episode as the limit on
+    /// model calls does: behaviour, assessed.
+    pub tokens: Option<u64>,
+    /// Time. How long an endpoint takes is infrastructure: the episode is unassessed.
+    pub time: Option<Duration>,
 }
 
 /// What has been spent.
@@ -27,7 +43,7 @@ pub struct Spent {
 }
 
 /// A cap was hit. The run ends cleanly with what it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     /// No candidate left.
     #[error("the budget of {0} candidates is spent")]
@@ -38,6 +54,9 @@ pub enum BudgetError {
     /// No time left.
     #[error("the time budget of {} s is spent", .0.as_secs())]
     WallClock(Duration),
+    /// No money or tokens left for calls of live models; says so.
+    #[error("{0}")]
+    Calls(String),
 }
 
 impl Budget {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateId, ContentHash, EvidenceKey, Family, Outcome, TaskId, Transcript};
+use crate::{
+    CandidateId, ContentHash, EvidenceKey, Family, Outcome, TaskId, Transcript, Usage, Usd,
+};
 
 /// Everything an episode depends on (design section 5).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,13 +41,20 @@ impl EvidenceInputs<'_> {
     }
 }
 
-/// What an episode cost, in machine-independent units.
+/// What an episode cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeCost {
     /// Turns asked of the victim.
     pub victim_turns: u32,
     /// Tool calls executed.
     pub tool_calls: u32,
+    /// Tokens of a live victim's turns. Answers of its classifier are shared by all who ask the
+    /// same, and in the ledger only.
+    #[serde(default)]
+    pub tokens: Usage,
+    /// What those cost; `None` without a live victim or a price.
+    #[serde(default)]
+    pub usd: Option<Usd>,
 }
 
 /// An episode's transcript and outcome.

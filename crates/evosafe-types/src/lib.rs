@@ -22,7 +22,7 @@ mod task;
 mod tool;
 mod transcript;
 
-pub use budget::{Budget, BudgetError, Spent};
+pub use budget::{Budget, BudgetError, EpisodeLimits, Spent};
 pub use bundle::{
     ABI_VERSION, Bundle, HarnessLimits, Language, Manifest, MechanismUse, Origin, ParamValue,
 };

@@ -24,6 +24,15 @@ impl Api {
         }
     }
 
+    /// The environment variable that usually holds the key of the API's owner.
+    #[must_use]
+    pub fn usual_key_env(self) -> &'static str {
+        match self {
+            Self::OpenAi => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+        }
+    }
+
     /// The public endpoint of the API's owner.
     #[must_use]
     pub fn default_base_url(self) -> &'static str {

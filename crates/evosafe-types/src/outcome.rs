@@ -43,6 +43,12 @@ pub enum FaultKind {
     RecordedApiError,
     /// There is no recorded run of this task.
     NoRecording,
+    /// A model's endpoint failed, or took too long for an episode.
+    Endpoint,
+    /// A model cannot be used at all: no key, no credit, no such model, no connection.
+    Model,
+    /// The budget for calls of models is spent.
+    CallBudget,
     /// The search was interrupted; never stored.
     Cancelled,
 }
@@ -56,6 +62,14 @@ impl FaultKind {
     }
 }
 
+impl FaultKind {
+    /// Whether no later episode can go better, so that a search should stop and say so.
+    #[must_use]
+    pub fn stops_search(self) -> bool {
+        matches!(self, Self::Model | Self::CallBudget)
+    }
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -66,6 +80,9 @@ impl fmt::Display for FaultKind {
             Self::Environment => "the environment failed",
             Self::RecordedApiError => "the recorded run ended in an API error",
             Self::NoRecording => "no recorded run of this task",
+            Self::Endpoint => "the model's endpoint failed",
+            Self::Model => "the model cannot be used",
+            Self::CallBudget => "the budget for calls is spent",
             Self::Cancelled => "cancelled",
         })
     }

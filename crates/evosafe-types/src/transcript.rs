@@ -80,7 +80,8 @@ pub struct CallRecord {
 /// One turn of the victim that calls tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Text beside the calls.
+    /// Text beside the calls. For a live victim also, in brackets, which of its calls were not
+    /// executed because they were none, and why it could not go on.
     pub text: String,
     /// Calls in emission order.
     pub calls: Vec<CallRecord>,
@@ -105,6 +106,9 @@ pub enum EpisodeEnd {
     Answered,
     /// The step limit was reached: behaviour, assessed.
     StepLimit,
+    /// The victim could not go on (a filter, a conversation longer than it can read, a reply cut
+    /// off before it said anything, its limit on tokens): behaviour, assessed.
+    Stopped,
     /// Infrastructure failed: unassessed.
     Infrastructure,
 }

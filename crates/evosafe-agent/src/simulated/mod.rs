@@ -39,11 +39,13 @@ pub enum VictimMove {
     Calls {
         /// Text beside the calls.
         text: String,
-        /// The calls in emission order; at least one.
+        /// The calls in emission order; none where a live model made mistakes only.
         calls: Vec<ToolCall>,
     },
     /// Gives the final answer.
     Answer(String),
+    /// Cannot go on, for a reason that is its own: ends without an answer, and is assessed.
+    Stopped(String),
     /// Cannot be known: the episode is lost to infrastructure.
     Unassessed(FaultKind, String),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evosafe_agent::{Agent, EpisodeResult, Victim};
+use evosafe_agent::{Agent, EpisodeResult, Purpose, Victim};
 use evosafe_types::{
     CallDecision, EpisodeEnd, Family, FaultKind, Hook, JsonMap, Outcome, REFUSAL_PREFIX,
     TextDecision,
@@ -150,14 +150,18 @@ async fn what_cannot_be_run_is_unassessed() {
         Outcome::Unassessed { fault, .. } => fault,
         Outcome::Assessed { .. } => panic!("assessed"),
     };
-    let elsewhere = agent.run(&no_defence(), &task("office", "user_task_0", None), 0).await;
+    let elsewhere =
+        agent.run(&no_defence(), &task("office", "user_task_0", None), 0, Purpose::default()).await;
     assert_eq!(elsewhere.transcript.end, EpisodeEnd::Infrastructure);
     assert_eq!(fault(elsewhere), FaultKind::NoRecording);
     // Recorded, but the environment has no such task.
     let strange = task("office", "user_task_0", None);
     let (_folder, victim) = replayed(&strange, &[], "Done.");
     let agent = Agent::new(environment, Arc::new(victim), 16);
-    assert_eq!(fault(agent.run(&no_defence(), &strange, 0).await), FaultKind::Environment);
+    assert_eq!(
+        fault(agent.run(&no_defence(), &strange, 0, Purpose::default()).await),
+        FaultKind::Environment
+    );
 }
 
 #[tokio::test]
@@ -170,7 +174,9 @@ async fn what_a_harness_is_told_is_the_same_for_attack_and_benign_tasks() {
         let task = first(&environment, family);
         let (_folder, victim) = replayed(&task, &[], "Done.");
         let agent = Agent::new(Arc::clone(&environment), Arc::new(victim), 16);
-        told.push(answer(&agent.run(&harness(code), &task, 0).await).to_owned());
+        told.push(
+            answer(&agent.run(&harness(code), &task, 0, Purpose::default()).await).to_owned(),
+        );
     }
     assert_eq!(told[0], told[1]);
     assert_eq!(told[1], told[2]);
@@ -183,8 +189,8 @@ async fn a_simulated_victim_runs_in_the_loop() {
     let victim = Victim::open("sim:default", &JsonMap::new()).expect("it is embedded");
     let agent = Agent::new(Arc::clone(&environment), Arc::new(victim), 32);
     let task = first(&environment, Family::Benign);
-    let once = agent.run(&no_defence(), &task, 3).await;
+    let once = agent.run(&no_defence(), &task, 3, Purpose::default()).await;
     assert!(once.outcome.is_assessed());
-    assert_eq!(once, agent.run(&no_defence(), &task, 3).await);
+    assert_eq!(once, agent.run(&no_defence(), &task, 3, Purpose::default()).await);
     assert_eq!(agent.loop_id(), format!("loop {}, 32 steps", evosafe_agent::LOOP_VERSION));
 }

@@ -2,6 +2,7 @@
 
 mod agentloop;
 mod archives;
+mod live;
 mod recordings;
 mod rerun;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evosafe_agent::{Agent, Difference, Victim, recorded_calls, rerun, run_case};
+use evosafe_agent::{Agent, Difference, Purpose, Victim, recorded_calls, rerun, run_case};
 use evosafe_sandbox::{Classifier, Harness};
 use evosafe_types::{
     CallDecision, Expected, Family, GateCase, HarnessFault, Hook, JsonMap, PriorCall, ToolCall,
@@ -33,7 +33,9 @@ async fn episode(harness: &Harness, family: Family) -> (Vec<evosafe_types::ToolS
     let task = first(&environment, family);
     let tools = environment.toolset(&task.suite).expect("it has tools").to_vec();
     let victim = Victim::open("sim:default", &JsonMap::new()).expect("it is built in");
-    let result = Agent::new(environment, Arc::new(victim), 16).run(harness, &task, 0).await;
+    let result = Agent::new(environment, Arc::new(victim), 16)
+        .run(harness, &task, 0, Purpose::default())
+        .await;
     (tools, result.transcript)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use evosafe_agent::{Agent, EpisodeResult, Victim};
+use evosafe_agent::{Agent, EpisodeResult, Purpose, Victim};
 use evosafe_env::{Environment, EnvironmentSettings};
 use evosafe_sandbox::{Harness, Sandbox, SandboxOptions};
 use evosafe_types::{
@@ -131,5 +131,7 @@ pub async fn run(
     let environment = finance().await;
     let task = first(&environment, Family::Benign);
     let (_folder, victim) = replayed(&task, turns, answer);
-    Agent::new(environment, Arc::new(victim), steps).run(harness, &task, 0).await
+    Agent::new(environment, Arc::new(victim), steps)
+        .run(harness, &task, 0, Purpose::default())
+        .await
 }

@@ -3,7 +3,8 @@
 //! `git show refs/evosafe/evidence:ab/cd/KEY | tail -n +2 | zstd -d`.
 
 use evosafe_types::{
-    CandidateId, ContentHash, EpisodeCost, Evidence, EvidenceKey, FaultKind, Outcome, RunId, TaskId,
+    CandidateId, ContentHash, EpisodeCost, Evidence, EvidenceKey, FaultKind, Outcome, RunId,
+    TaskId, Usage, Usd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,11 @@ pub struct EvidenceHeader {
     outcome: StoredOutcome,
     victim_turns: u32,
     tool_calls: u32,
+    /// Of a live victim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<StoredUsage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost_nano_usd: Option<u64>,
     /// The run that paid for the episode.
     pub paid_by: RunId,
     transcript_bytes: u64,
@@ -51,6 +57,33 @@ impl Document for EvidenceHeader {
     const VERSION: u32 = 1;
     fn version(&self) -> u32 {
         self.version
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredUsage {
+    input: u64,
+    cached_input: u64,
+    cache_creation: u64,
+    output: u64,
+    reasoning: u64,
+    estimated: bool,
+}
+
+impl StoredUsage {
+    /// Nothing is stored of a victim without tokens.
+    fn of(tokens: Usage) -> Option<Self> {
+        let Usage { input, cached_input, cache_creation, output, reasoning, estimated } = tokens;
+        let stored = Self { input, cached_input, cache_creation, output, reasoning, estimated };
+        (tokens != Usage::default()).then_some(stored)
+    }
+}
+
+impl From<StoredUsage> for Usage {
+    fn from(stored: StoredUsage) -> Self {
+        let StoredUsage { input, cached_input, cache_creation, output, reasoning, estimated } =
+            stored;
+        Self { input, cached_input, cache_creation, output, reasoning, estimated }
     }
 }
 
@@ -133,6 +166,8 @@ pub fn encode_evidence(evidence: &Evidence, paid_by: &RunId) -> Result<Vec<u8>, 
         outcome: evidence.outcome.clone().into(),
         victim_turns: evidence.cost.victim_turns,
         tool_calls: evidence.cost.tool_calls,
+        tokens: StoredUsage::of(evidence.cost.tokens),
+        cost_nano_usd: evidence.cost.usd.map(Usd::nanos),
         paid_by: paid_by.clone(),
         transcript_bytes: transcript.len() as u64,
     };
@@ -168,7 +203,12 @@ pub fn decode_evidence(bytes: &[u8]) -> Result<(Evidence, RunId), FormatError> {
         seed: header.seed,
         outcome: header.outcome.into(),
         transcript: transcript.into(),
-        cost: EpisodeCost { victim_turns: header.victim_turns, tool_calls: header.tool_calls },
+        cost: EpisodeCost {
+            victim_turns: header.victim_turns,
+            tool_calls: header.tool_calls,
+            tokens: header.tokens.map(Usage::from).unwrap_or_default(),
+            usd: header.cost_nano_usd.map(Usd::from_nanos),
+        },
     };
     Ok((evidence, header.paid_by))
 }

@@ -35,6 +35,9 @@ mirror!(StoredFault = evosafe_types::FaultKind {
     Environment = "environment",
     RecordedApiError = "recorded_api_error",
     NoRecording = "no_recording",
+    Endpoint = "endpoint",
+    Model = "model",
+    CallBudget = "call_budget",
     Cancelled = "cancelled",
 });
 
@@ -48,7 +51,8 @@ mirror!(StoredHook = evosafe_types::Hook {
 });
 
 mirror!(StoredEnd = evosafe_types::EpisodeEnd {
-    Answered = "answered", StepLimit = "step_limit", Infrastructure = "infrastructure",
+    Answered = "answered", StepLimit = "step_limit", Stopped = "stopped",
+    Infrastructure = "infrastructure",
 });
 
 mirror!(StoredStage = evosafe_types::Stage {

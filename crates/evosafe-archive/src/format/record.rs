@@ -45,6 +45,11 @@ pub enum ResultKind {
     Promotion,
     /// Whether its compiled form answers as it did.
     Build,
+    /// What an attempt of a model as Designer came to, and cost: beside the candidate it handed
+    /// in, or beside no defence where it failed.
+    Attempt,
+    /// How the Designer's predictions of what it would change fared.
+    Prediction,
 }
 
 impl ResultKind {
@@ -58,6 +63,8 @@ impl ResultKind {
             Self::Evaluation => "evaluation",
             Self::Promotion => "promotion",
             Self::Build => "build",
+            Self::Attempt => "attempt",
+            Self::Prediction => "prediction",
         }
     }
 }

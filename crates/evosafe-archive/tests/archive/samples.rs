@@ -8,7 +8,7 @@ use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_types::{
     AnswerRecord, CallDecision, CallRecord, CandidateId, ClassifyRecord, ContentHash, EpisodeCost,
     EpisodeEnd, Evidence, EvidenceKey, Family, HarnessFault, Hook, JsonMap, Outcome, RunId, TaskId,
-    TextDecision, ToolCall, ToolResult, Transcript, Turn,
+    TextDecision, ToolCall, ToolResult, Transcript, Turn, Usage, Usd,
 };
 use serde_json::json;
 
@@ -131,7 +131,12 @@ pub fn evidence(n: u64, size: usize) -> Evidence {
             }],
             end: EpisodeEnd::Answered,
         },
-        cost: EpisodeCost { victim_turns: 3, tool_calls: 4 },
+        cost: EpisodeCost {
+            victim_turns: 3,
+            tool_calls: 4,
+            tokens: Usage { input: 900, cached_input: 100, output: 50, ..Usage::default() },
+            usd: Some(Usd::from_nanos(1_234)),
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! Arguments.
 
 mod common;
+mod models;
 mod study;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use common::{AblationArgs, OutputArgs};
+pub use models::{CostArgs, EstimateArgs, ModelArgs};
 pub use study::{
     AblateArgs, Arm, AuditArgs, CalibrateArgs, CascadeCommand, CellArgs, CompareArgs, GateCommand,
     GridArgs,
@@ -22,12 +24,15 @@ Exit codes:
   3    wrong input: a specification, bundle, recording or id
   4    the environment or its bridge failed
   5    the archive failed or is in use
+  6    a live model cannot be used: its endpoint, key, account or name
   70   a defect of this program
   130  interrupted; everything finished is saved
 
 Environment variables:
   EVOSAFE_ARCHIVE   default archive folder (./archive)
   EVOSAFE_CACHE     folder for bridges and compiled code (the user's cache folder)
+  EVOSAFE_BASE_URL, EVOSAFE_KEY_ENV, EVOSAFE_PRICES, EVOSAFE_PROXY   as the options of live models
+  OPENAI_API_KEY, ANTHROPIC_API_KEY   keys, unless the specification or --key-env names others
   EVOSAFE_LOG       log filter for stderr, e.g. `debug`";
 
 /// Search, prove and export safety harnesses for tool-using agents.
@@ -43,6 +48,8 @@ pub struct Args {
     /// Cache folder for bridges and compiled code.
     #[arg(long, global = true, env = "EVOSAFE_CACHE", value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub models: ModelArgs,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -53,7 +60,8 @@ pub enum Command {
     #[command(after_help = "Examples:
   evosafe search finance
   evosafe search specs/agentdojo --victim replay:runs/gpt-4o-2024-05-13 --seed 1
-  evosafe search finance --victim sim:glm-5 --candidates 40 --json")]
+  evosafe search finance --victim sim:glm-5 --candidates 40 --json
+  evosafe search finance --victim openai:gpt-4o-mini --budget-usd 20")]
     Search(SearchArgs),
     /// Evaluate a candidate against no defence on one side of the split.
     #[command(after_help = "Examples:
@@ -92,6 +100,12 @@ pub enum Command {
     /// How often the gate errs.
     #[command(subcommand)]
     Gate(GateCommand),
+    /// What calls of live models have cost, by ledger, role, stage and candidate.
+    Cost(CostArgs),
+    /// What a search with a live victim would cost.
+    #[command(after_help = "Examples:
+  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40")]
+    Estimate(EstimateArgs),
     /// Candidates of a search, best first.
     #[command(after_help = "Examples:\n  evosafe leaderboard\n  evosafe leaderboard --format csv")]
     Leaderboard {
@@ -165,15 +179,16 @@ pub enum Command {
 pub struct SearchArgs {
     /// Folder with spec.toml and spec.md, or the name of a built-in one (finance, agentdojo).
     pub spec: String,
-    /// `replay:PATH` (recorded runs, a folder or .tar.zst) or `sim:NAME`. Default: the specification's.
+    /// `replay:PATH` (recorded runs, a folder or .tar.zst), `sim:NAME`, `openai:MODEL`, `anthropic:MODEL`,
+    /// or `model:NAME` for a table `[models.NAME]`. Default: the specification's.
     #[arg(long)]
     pub victim: Option<String>,
     /// Seed of every random choice of the search.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Who writes the candidates.
-    #[arg(long, value_enum, default_value_t = Designer::Offline)]
-    pub designer: Designer,
+    /// Who writes the candidates. Default: the specification's, offline unless it says otherwise.
+    #[arg(long, value_enum)]
+    pub designer: Option<Designer>,
     #[command(flatten)]
     pub ablations: AblationArgs,
     /// Cap on candidates, seeds included.
@@ -210,6 +225,8 @@ pub enum Designer {
     Offline,
     /// Uniformly random edits: the control.
     Random,
+    /// The model of `designer.model` in the specification.
+    Llm,
 }
 
 /// Ways to split.

@@ -21,7 +21,7 @@ pub fn audit(cx: &Context<'_>, args: &AuditArgs) -> Result<ExitCode> {
     let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
     let options = session::victim_options(&settings);
-    let victim = session::open_victim(&record.victim_locator, &options, *cx.printer)?;
+    let victim = session::open_victim(cx, &record.victim_locator, &plan, &options, "audit")?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let reference = session::bundle(&archive, &record.h0)?;
     let mut bank: Vec<Bundle> = Vec::new();

@@ -92,7 +92,8 @@ pub fn execute(
 ) -> Result<Vec<ComparisonRow>> {
     let Job { plan, locator, attack, side, concurrency, found, h0, bundles } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, attack.as_deref());
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let options = session::victim_options(&settings);
+    let victim = session::open_victim(cx, &locator, &plan, &options, "compare")?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(u32::try_from(bundles.len() + 1).ok());
     let sink = progress.sink();

@@ -31,7 +31,8 @@ pub fn run(cx: &Context<'_>, args: &EvaluateArgs) -> Result<ExitCode> {
     let concurrency = args.concurrency.unwrap_or_else(session::default_concurrency).max(1);
     let settings =
         session::environment_settings(&plan, &cx.cache, concurrency, args.attack.as_deref());
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let options = session::victim_options(&settings);
+    let victim = session::open_victim(cx, &locator, &plan, &options, "evaluate")?;
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let (split, ids): (&str, Option<Vec<TaskId>>) = match args.split {
         SplitArg::Train => ("train", Some(record.split.train.clone())),

@@ -111,6 +111,12 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
             ResultKind::Build => {
                 let _ = writeln!(text, "\n{}", build_text(&record.body));
             }
+            ResultKind::Attempt => {
+                let _ = writeln!(text, "\nattempt {}", record.body);
+            }
+            ResultKind::Prediction => {
+                let _ = writeln!(text, "\npredictions {}", record.body["scored"]);
+            }
             ResultKind::Stage => {}
         }
     }

@@ -5,6 +5,7 @@ mod archive;
 mod bridge;
 mod cascade;
 mod compare;
+mod cost;
 mod doctor;
 mod evaluate;
 mod grid;
@@ -19,6 +20,7 @@ use anyhow::Result;
 
 use crate::args::{
     ArchiveCommand, Args, BridgeCommand, CascadeCommand, Command, GateCommand, HarnessCommand,
+    ModelArgs,
 };
 use crate::paths;
 use crate::print::Printer;
@@ -28,11 +30,17 @@ pub struct Context<'a> {
     pub archive: std::path::PathBuf,
     pub cache: std::path::PathBuf,
     pub printer: &'a Printer,
+    pub models: ModelArgs,
 }
 
 /// Runs one command.
 pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
-    let cx = Context { archive: args.archive, cache: paths::cache(args.cache)?, printer };
+    let cx = Context {
+        archive: args.archive,
+        cache: paths::cache(args.cache)?,
+        printer,
+        models: args.models,
+    };
     match args.command {
         Command::Search(args) => search::run(&cx, &args),
         Command::Evaluate(args) => evaluate::run(&cx, &args),
@@ -41,6 +49,8 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Ablate(args) => ablate::run(&cx, &args),
         Command::Cascade(CascadeCommand::Audit(args)) => cascade::audit(&cx, &args),
         Command::Gate(GateCommand::Calibrate(args)) => cascade::calibrate(&cx, &args),
+        Command::Cost(args) => cost::cost(&cx, &args),
+        Command::Estimate(args) => cost::estimate(&cx, &args),
         Command::Leaderboard { run, output } => {
             inspect::leaderboard(&cx, run.run.as_deref(), &output)
         }

@@ -9,14 +9,14 @@ use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_search::{Ablations, DesignerKind, SearchConfig, SearchError, SearchSummary};
-use evosafe_spec::Plan;
+use evosafe_spec::{DesignerPlan, Plan};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
 use crate::args::{Designer, SearchArgs};
 use crate::progress::Progress;
-use crate::session;
+use crate::{models, roles, session};
 
 /// A search to run.
 pub struct Job {
@@ -31,14 +31,16 @@ pub struct Job {
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
+    let designer = match (args.designer, plan.roles.designer) {
+        (Some(Designer::Offline), _) | (None, DesignerPlan::Offline) => DesignerKind::Offline,
+        (Some(Designer::Random), _) | (None, DesignerPlan::Random) => DesignerKind::Random,
+        (Some(Designer::Llm), _) | (None, DesignerPlan::Llm) => DesignerKind::Llm,
+    };
     let job = Job {
         locator: session::locator(args.victim.as_deref(), &plan)?,
         plan,
         seed: args.seed,
-        designer: match args.designer {
-            Designer::Offline => DesignerKind::Offline,
-            Designer::Random => DesignerKind::Random,
-        },
+        designer,
         ablations: args.ablations.into(),
         concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
     };
@@ -58,7 +60,11 @@ pub fn execute(
 ) -> Result<SearchSummary> {
     let Job { plan, locator, seed, designer, ablations, concurrency } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, None);
-    let victim = session::open_victim(&locator, &session::victim_options(&settings), *cx.printer)?;
+    let options = session::victim_options(&settings);
+    // Victim and outer roles share one ledger, one budget and one recording.
+    let mut live = None;
+    let victim = session::open_victim_with(cx, &locator, &plan, &options, "search", &mut live)?;
+    let outer = roles::outer(cx, &plan, designer, !ablations.no_criticizer, &mut live)?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();
@@ -73,7 +79,7 @@ pub fn execute(
             tasks: train,
             split,
             victim,
-            victim_locator: absolute(&locator),
+            victim_locator: models::portable(&locator, &cx.models),
             archive: Arc::clone(archive),
             sandbox: sandbox.clone(),
             seeds: evosafe_spec::seeds()?,
@@ -81,6 +87,7 @@ pub fn execute(
             seed,
             designer,
             ablations,
+            outer,
             concurrency,
             cancel,
             sink,
@@ -107,15 +114,6 @@ fn override_plan(plan: &mut Plan, args: &SearchArgs) {
     }
     if let Some(seconds) = args.time_limit {
         plan.budget.wall_clock = Some(Duration::from_secs(seconds));
-    }
-}
-
-/// A victim locator that still works from another folder.
-fn absolute(locator: &str) -> String {
-    match locator.strip_prefix("replay:") {
-        Some(path) => std::path::absolute(path)
-            .map_or_else(|_| locator.to_owned(), |p| format!("replay:{}", p.display())),
-        None => locator.to_owned(),
     }
 }
 

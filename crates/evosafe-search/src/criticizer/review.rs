@@ -13,6 +13,7 @@ use super::probe::{self, Change, Extent, Prepared, ProbeReport, Turned};
 use super::static_analysis::{self, Finding};
 use super::vocabulary::{CorpusTokens, Material};
 use crate::analyzer::rule_of;
+use crate::outer::Review;
 
 /// Turned sessions that a verdict lists by name.
 const LISTED: usize = 6;
@@ -36,6 +37,9 @@ pub struct Verdict {
     pub mechanisms: Vec<String>,
     /// The review in words.
     pub text: String,
+    /// What a model said of it, where one reviews.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
 }
 
 /// Reviews candidates against the train corpus. Never given anything else.
@@ -133,6 +137,7 @@ impl Criticizer {
             probe,
             mechanisms: mechanisms.into_iter().collect(),
             text,
+            review: None,
         }
     }
 }

@@ -32,7 +32,7 @@ impl Designer {
         let weights = self.weights(archive, parent);
         let operator = match self.kind {
             DesignerKind::Offline => self.bandit.operator(&weights, rng)?,
-            DesignerKind::Random => {
+            DesignerKind::Random | DesignerKind::Llm => {
                 let open: Vec<Operator> =
                     weights.iter().filter(|(_, w)| *w > 0.0).map(|(op, _)| *op).collect();
                 *open.get(rng.random_range(0..open.len().max(1)))?
@@ -71,7 +71,7 @@ impl Designer {
         let editable =
             |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
         let pool: Vec<usize> = match self.kind {
-            DesignerKind::Random => {
+            DesignerKind::Random | DesignerKind::Llm => {
                 (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect()
             }
             DesignerKind::Offline => front::pareto_front(archive.members),
@@ -189,6 +189,7 @@ impl Designer {
                 genome.extend(gained);
                 Some((genome, touched, Some(mate.id.clone()), what))
             }
+            Operator::Write => None,
             Operator::Mine => {
                 let mined = mining::propose(archive.traces, rng)?;
                 let name = mined.name.clone();
@@ -290,15 +291,17 @@ fn hypothesis(operator: Operator, parent: &Member) -> String {
         f.goals_lost_under_attack,
         match operator {
             Operator::Assemble => "A set of checks chosen for what they do alone",
-            Operator::Add | Operator::Cross | Operator::Mine => "Adding a check",
+            Operator::Add | Operator::Cross | Operator::Mine | Operator::Write => "Adding a check",
             Operator::Drop => "Removing a check",
             Operator::Tune => "Another threshold",
             Operator::Replace => "Another check in its place",
         },
         match operator {
-            Operator::Assemble | Operator::Add | Operator::Cross | Operator::Mine => {
-                "close what is left open"
-            }
+            Operator::Assemble
+            | Operator::Add
+            | Operator::Cross
+            | Operator::Mine
+            | Operator::Write => "close what is left open",
             Operator::Drop => "give back lost work without opening attacks",
             Operator::Tune | Operator::Replace => "move the trade-off between the two",
         }

@@ -39,6 +39,8 @@ pub enum DesignerKind {
     /// The same edits drawn uniformly from uniform parents: the control that a search
     /// must beat.
     Random,
+    /// A live model with tools.
+    Llm,
 }
 
 impl DesignerKind {
@@ -48,6 +50,7 @@ impl DesignerKind {
         match self {
             Self::Offline => "offline",
             Self::Random => "random",
+            Self::Llm => "llm",
         }
     }
 }
@@ -70,10 +73,12 @@ pub enum Operator {
     Cross,
     /// Add a rule mined from train traces: the temptation that the Criticizer must catch.
     Mine,
+    /// Whatever a model wrote. Never drawn.
+    Write,
 }
 
 impl Operator {
-    /// All operators, in canonical order.
+    /// All operators that are drawn, in canonical order.
     pub const ALL: [Self; 7] =
         [Self::Assemble, Self::Add, Self::Drop, Self::Tune, Self::Replace, Self::Cross, Self::Mine];
 
@@ -88,6 +93,7 @@ impl Operator {
             Self::Replace => "replace",
             Self::Cross => "cross",
             Self::Mine => "mine",
+            Self::Write => "write",
         }
     }
 }
@@ -228,7 +234,7 @@ impl Designer {
     ) -> Result<Vec<Proposal>, SearchError> {
         let wanted = match self.kind {
             DesignerKind::Offline => REHEARSED,
-            DesignerKind::Random => 1,
+            DesignerKind::Random | DesignerKind::Llm => 1,
         };
         let mut drafts: Vec<Proposal> = Vec::new();
         for draw in 0..DRAWS {

@@ -5,6 +5,7 @@ mod cases;
 mod compose;
 mod corpus;
 mod mechanism;
+mod models;
 mod order;
 mod spec;
 mod split;

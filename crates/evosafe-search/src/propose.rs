@@ -1,0 +1,78 @@
+//! One slot of a batch: from a Designer's draft to a proposal that may be evaluated.
+
+use crate::SearchError;
+use crate::designer::{Designer, DesignerKind, Proposal};
+use crate::search::Search;
+
+impl Search {
+    /// The Designer's next proposal, reviewed and repaired, or `None` if the slot stays
+    /// empty. No episode is spent here.
+    pub(crate) async fn next_candidate(
+        &mut self,
+        designer: &mut Designer,
+        index: u64,
+    ) -> Result<Option<Proposal>, SearchError> {
+        if self.evaluator.cancelled() {
+            return Err(SearchError::Interrupted);
+        }
+        if self.config.designer == DesignerKind::Llm {
+            return self.from_model(index).await;
+        }
+        let archive = crate::designer::Archive {
+            members: &self.members,
+            reference: &self.members[0].score,
+            under_attack_margin: self.config.plan.cascade.under_attack_margin,
+            traces: &self.h0_traces,
+            known: &self.known,
+        };
+        let drafts = designer.drafts(&archive, index)?;
+        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
+        let Some(mut proposal) =
+            self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
+        else {
+            return Ok(None);
+        };
+        for _ in 0..=self.config.plan.search.repairs {
+            let Some(verdict) = self.review(&proposal.bundle).await? else {
+                let new = self.known.insert(proposal.bundle.behaviour());
+                return Ok(new.then_some(proposal));
+            };
+            self.rejected += 1;
+            let Some(repaired) = designer.repair(&proposal, &verdict)? else { break };
+            proposal = repaired;
+        }
+        Ok(None)
+    }
+
+    /// Whether another candidate can be evaluated beside those proposed: a model is not paid for
+    /// one that cannot.
+    pub(crate) fn room_for(&self, proposed: usize) -> Result<(), SearchError> {
+        if self.config.designer != DesignerKind::Llm {
+            return Ok(());
+        }
+        let mut trial = self.spent;
+        trial.candidates += u32::try_from(proposed).unwrap_or(u32::MAX);
+        trial.wall_clock = self.watch.elapsed();
+        Ok(self.config.budget.reserve_candidate(&mut trial)?)
+    }
+
+    /// The same where a model is the Designer: what is flagged goes back to it with the review.
+    async fn from_model(&mut self, index: u64) -> Result<Option<Proposal>, SearchError> {
+        let Some(mut proposal) = self.design(index).await? else { return Ok(None) };
+        for round in 1..=self.config.plan.search.repairs + 1 {
+            // Flagged or not, nothing that answers alike is taken again.
+            self.known.insert(proposal.bundle.behaviour());
+            let Some(verdict) = self.review(&proposal.bundle).await? else {
+                return Ok(Some(proposal));
+            };
+            self.rejected += 1;
+            if round > self.config.plan.search.repairs {
+                break;
+            }
+            let repaired = self.redesign(&proposal, &verdict, index, round).await?;
+            let Some(repaired) = repaired else { break };
+            proposal = repaired;
+        }
+        Ok(None)
+    }
+}
