@@ -80,7 +80,9 @@ fn episode(
                     .collect();
             }
             VictimMove::Answer(text) => return (live.judge(&text), proposed),
-            VictimMove::Unassessed(..) => panic!("a simulated victim is always assessed"),
+            VictimMove::Stopped(_) | VictimMove::Unassessed(..) => {
+                panic!("a simulated victim always goes on, and is always assessed")
+            }
         }
     }
     panic!("{}: no end", task.id)

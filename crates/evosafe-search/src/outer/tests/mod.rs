@@ -18,7 +18,7 @@ use evosafe_types::{Api, CallLimits, JsonMap, ModelConfig, Usd};
 use tokio_util::sync::CancellationToken;
 
 use super::OuterModels;
-use crate::{DesignerKind, SearchConfig, SearchError, SearchSummary};
+use crate::{Ablations, DesignerKind, SearchConfig, SearchError, SearchSummary};
 
 const SPEC: &str = "
 format = 1
@@ -126,7 +126,7 @@ async fn search(
         library: evosafe_spec::mechanisms().expect("built in"),
         seed: 1,
         designer: DesignerKind::Llm,
-        criticizer: true,
+        ablations: Ablations::default(),
         outer: Some(outer),
         concurrency: 4,
         cancel,
