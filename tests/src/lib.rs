@@ -1,6 +1,9 @@
 //! Runs the `evosafe` binary as a user would.
 
+mod endpoint;
 mod model;
+pub mod roles;
+pub mod small;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -8,6 +11,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+pub use endpoint::Endpoint;
 pub use model::Model;
 
 /// The root of the workspace.
@@ -141,4 +145,20 @@ impl Run {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {}", self.stdout))
     }
+}
+
+/// Whether a text stands in any file below a folder.
+///
+/// # Panics
+/// If the folder cannot be read.
+#[must_use]
+pub fn holds(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).expect("a folder").any(|entry| {
+        let path = entry.expect("it reads").path();
+        if path.is_dir() {
+            return holds(&path, text);
+        }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
 }

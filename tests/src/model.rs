@@ -1,5 +1,6 @@
-//! A scripted model for built-in domains, behind either API: it works through the script of the
-//! task whose request it is given, and does whatever tool output orders it to do.
+//! A scripted model for built-in domains, behind either API. As victim it works through the script
+//! of the task whose request it is given, and does whatever tool output orders it to do; asked to
+//! design, review or take notes, it says what [`crate::roles`] says.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,6 +9,10 @@ use evosafe_env::{Environment, EnvironmentSettings};
 use evosafe_testing::{Answer, Received, Say};
 use evosafe_types::{REFUSAL_PREFIX, ToolCall, ToolResult};
 use serde_json::Value;
+
+/// How a model is told that a call of its could not be executed.
+const MISTAKES: [&str; 3] =
+    ["Error: the arguments ", "Error: there is no tool ", "Error: two calls of one turn "];
 
 /// The scripts of a domain, by request.
 pub struct Model {
@@ -40,6 +45,9 @@ impl Model {
     /// If the request is none of the domain's.
     #[must_use]
     pub fn say(&self, request: &Received) -> Answer {
+        if let Some(say) = crate::roles::say(request) {
+            return say.to(request);
+        }
         let body = request.json();
         let (instruction, results) = conversation(&body);
         if body["tools"].as_array().is_none_or(Vec::is_empty) {
@@ -100,7 +108,7 @@ fn step<'s>(
     None
 }
 
-/// The user's request, and all tool results in order.
+/// The user's request, and the results of all calls that were executed, in order.
 fn conversation(body: &Value) -> (String, Vec<String>) {
     let (mut instruction, mut results) = (None, Vec::new());
     for message in body["messages"].as_array().into_iter().flatten() {
@@ -119,6 +127,8 @@ fn conversation(body: &Value) -> (String, Vec<String>) {
             _ => {}
         }
     }
+    // What never ran is tried again.
+    results.retain(|result| !MISTAKES.iter().any(|words| result.starts_with(words)));
     (instruction.unwrap_or_default(), results)
 }
 

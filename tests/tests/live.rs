@@ -1,123 +1,36 @@
 //! Searches with live victims, through the binary, against scripted servers of both APIs.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use evosafe_e2e::{Model, Run, Workspace};
-use evosafe_testing::{Answer, Faults, Received, Server};
+use evosafe_e2e::small::{self, KEY};
+use evosafe_e2e::{Endpoint, Run, Workspace, holds};
+use evosafe_testing::{Faults, Received};
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
-const KEY: &str = "sk-a-key-that-nobody-may-see";
 const CONCURRENCY: usize = 4;
 
-/// A server that says what the scripted model says, unless `first` has something else to say.
-struct Endpoint {
-    server: Server,
-    // Ends last.
-    _runtime: Runtime,
-}
-
-impl Endpoint {
-    fn new(over: impl FnOnce(Model) -> Box<dyn Fn(&Received) -> Answer + Send + Sync>) -> Self {
-        let runtime = Runtime::new().expect("a runtime");
-        let model = runtime.block_on(Model::of("finance"));
-        let script = over(model);
-        let server = runtime.block_on(Server::start(move |request| script(request)));
-        Self { server: server.expect("a free port"), _runtime: runtime }
-    }
-
-    fn sound() -> Self {
-        Self::new(|model| Box::new(move |request: &Received| model.say(request)))
-    }
-
-    fn calls(&self) -> usize {
-        self.server.received().len()
-    }
-}
-
-/// A small search: 12 train tasks, no warm start, six candidates.
-fn spec(work: &Workspace, api: &str, url: &str, more: &str) -> PathBuf {
-    let folder = work.path().join("small");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let toml = format!(
-        r#"
-format = 1
-name = "small"
-victim = "model:scripted"
-[environment]
-kind = "builtin"
-domain = "finance"
-[split]
-by = "environment"
-[cascade]
-smoke = 3
-gate = 6
-search = 9
-wide = 12
-finalists = 2
-under_attack_margin = 10.0
-[search]
-batch = 3
-[budget]
-candidates = 7
-[models.scripted]
-api = "{api}"
-model = "scripted-1"
-base_url = "{url}"
-key_env = "SCRIPTED_KEY"
-max_tokens = 500
-[models.scripted.limits]
-concurrency = {CONCURRENCY}
-call_timeout_s = 1.0
-backoff_s = 0.002
-backoff_cap_s = 0.02
-{more}
-"#
-    );
-    std::fs::write(folder.join("spec.toml"), toml).expect("it can be written");
-    std::fs::write(folder.join("spec.md"), "# A small desk\n").expect("it can be written");
-    std::fs::write(
-        work.path().join("prices.toml"),
-        "format = 1\nas_of = \"2026-11-30\"\n[[model]]\nnames = [\"scripted-1\"]\ninput = 1.0\noutput = 10.0\n",
-    )
-    .expect("it can be written");
-    folder
+/// A small search with a live victim at `url`.
+fn spec(work: &Workspace, api: &str, url: &str, more: &str) {
+    small::write(work, &(small::model("victim", api, url, CONCURRENCY) + more));
 }
 
 fn command(work: &Workspace, more: &[&str]) -> Command {
-    let args =
-        ["search", "small", "--no-warm-start", "--seed", "5", "--json", "--concurrency", "4"];
-    let mut command = work.command(&[&args[..], &["--prices", "prices.toml"], more].concat());
-    command.env("SCRIPTED_KEY", KEY);
-    command
+    small::command(work, &[&["--concurrency", "4"], more].concat())
 }
 
 fn search(work: &Workspace, more: &[&str]) -> Run {
-    command(work, more).output().expect("the binary starts").into()
+    small::search(work, &[&["--concurrency", "4"], more].concat())
 }
 
 fn cost(work: &Workspace) -> Value {
     work.run(&["cost", "--json"]).json()
 }
 
-/// Everything below a folder, for a search of the key.
-fn contains(folder: &std::path::Path, what: &str) -> bool {
-    std::fs::read_dir(folder).expect("lists").any(|entry| {
-        let path = entry.expect("reads").path();
-        if path.is_dir() {
-            return contains(&path, what);
-        }
-        let bytes = std::fs::read(&path).unwrap_or_default();
-        bytes.windows(what.len()).any(|window| window == what.as_bytes())
-    })
-}
-
 #[test]
 fn a_search_pays_once_is_accounted_for_and_plays_without_a_key() {
     let (work, endpoint) = (Workspace::new(), Endpoint::sound());
-    spec(&work, "openai", &format!("{}/v1", endpoint.server.url()), "");
+    spec(&work, "openai", &endpoint.url("openai"), "");
     let found = search(&work, &[]).json();
     assert!(found["wide_score"].as_f64() > found["h0_wide_score"].as_f64(), "{found}");
     assert_eq!(found["unassessed"], 0);
@@ -126,14 +39,14 @@ fn a_search_pays_once_is_accounted_for_and_plays_without_a_key() {
     assert_eq!(total["calls"].as_u64(), Some(paid as u64));
     assert!(total["cost_nano_usd"].as_u64() > Some(0));
     assert_eq!(total["unpriced"], 0);
-    let header = endpoint.server.received()[0].header("authorization").map(str::to_owned);
+    let header = endpoint.received()[0].header("authorization").map(str::to_owned);
     assert_eq!(header, Some(format!("Bearer {KEY}")));
-    assert!(!contains(&work.archive(), KEY), "the key is in the archive");
+    assert!(!holds(&work.archive(), KEY), "the key is in the archive");
     // Again, and with evidence lost but the recording there: nothing is sent.
     assert_eq!(search(&work, &[]).json()["best"], found["best"]);
     let calls = work.archive().join("evosafe/calls");
     let other = Workspace::new();
-    spec(&other, "openai", &format!("{}/v1", endpoint.server.url()), "");
+    spec(&other, "openai", &endpoint.url("openai"), "");
     std::fs::create_dir_all(other.archive().join("evosafe/calls")).expect("a folder");
     let replies = "evosafe/calls/replies.jsonl";
     std::fs::copy(work.archive().join(replies), other.archive().join(replies)).expect("copies");
@@ -153,9 +66,9 @@ fn a_search_pays_once_is_accounted_for_and_plays_without_a_key() {
 #[test]
 fn both_apis_and_a_faulty_endpoint_end_with_the_same_winner() {
     let (work, endpoint) = (Workspace::new(), Endpoint::sound());
-    spec(&work, "openai", &format!("{}/v1", endpoint.server.url()), "");
+    spec(&work, "openai", &endpoint.url("openai"), "");
     let expected = search(&work, &[]).json();
-    for (api, share, path) in [("anthropic", 0.0, ""), ("openai", 0.3, "/v1")] {
+    for (api, share) in [("anthropic", 0.0), ("openai", 0.3)] {
         let (work, endpoint) = (
             Workspace::new(),
             Endpoint::new(|model| {
@@ -164,7 +77,7 @@ fn both_apis_and_a_faulty_endpoint_end_with_the_same_winner() {
                 )
             }),
         );
-        spec(&work, api, &format!("{}{path}", endpoint.server.url()), "");
+        spec(&work, api, &endpoint.url(api), "");
         let found = search(&work, &[]).json();
         assert_eq!(found["best"], expected["best"], "{api} with faults {share}");
         assert_eq!(found["wide_score"], expected["wide_score"]);
@@ -175,7 +88,7 @@ fn both_apis_and_a_faulty_endpoint_end_with_the_same_winner() {
 #[test]
 fn killed_and_resumed_pays_for_no_more_than_what_was_in_flight() {
     let (whole, endpoint) = (Workspace::new(), Endpoint::sound());
-    let url = format!("{}/v1", endpoint.server.url());
+    let url = endpoint.url("openai");
     spec(&whole, "openai", &url, "");
     let expected = search(&whole, &[]).json();
     let needed = endpoint.calls();
@@ -202,7 +115,7 @@ fn killed_and_resumed_pays_for_no_more_than_what_was_in_flight() {
 #[test]
 fn what_is_wrong_is_said_and_nothing_is_lost() {
     let (work, endpoint) = (Workspace::new(), Endpoint::sound());
-    let url = format!("{}/v1", endpoint.server.url());
+    let url = endpoint.url("openai");
     spec(&work, "openai", &url, "");
     let mut keyless = command(&work, &[]);
     let keyless: Run = keyless.env_remove("SCRIPTED_KEY").output().expect("it starts").into();

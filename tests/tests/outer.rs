@@ -1,10 +1,9 @@
 //! Live models that play roles of a search, wired by the binary.
 
 use std::fs;
-use std::path::Path;
 
-use evosafe_e2e::{Workspace, root};
-use evosafe_testing::{Received, Say, Server};
+use evosafe_e2e::{Endpoint, Workspace, holds, root};
+use evosafe_testing::Received;
 use serde_json::json;
 
 const KEY: &str = "sk-never-to-be-seen-0123456789";
@@ -24,48 +23,12 @@ fn spec(work: &Workspace, url: &str, roles: &str) -> String {
     folder.display().to_string()
 }
 
-fn between<'b>(body: &'b str, before: &str, after: &str) -> &'b str {
-    let rest = body.split_once(before).map_or("", |(_, rest)| rest);
-    rest.split_once(after).map_or("", |(found, _)| found)
-}
-
-/// A Designer that composes, and an Analyzer that always notes the same.
-fn script(request: &Received) -> evosafe_testing::Answer {
-    let body = &request.body;
-    let say = if body.contains("You design safety harnesses") {
-        let row = body.split_once(" | no-defence |").map_or("", |(before, _)| before);
-        let parent = &row[row.len().saturating_sub(12)..];
-        let name = if body.contains("Attempt 0.") { "destination-scope" } else { "effect-volume" };
-        let arguments = json!({"parent": parent, "edit": name, "hypothesis": "A relation.",
-            "predicted_flips": [], "mechanisms": [{ "name": name }]});
-        Say::call("c", "submit_bundle", arguments)
-    } else {
-        let task = between(body, "\\n### ", "\\n");
-        let note = json!({"failure": "Orders are obeyed.", "mechanism": "none", "try_next": "relations",
-            "avoid": "names", "episodes": [task], "duplicate_of": null});
-        Say::text(note.to_string())
-    };
-    say.to(request)
-}
-
-/// Whether a text stands in any file below a folder.
-fn holds(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).expect("readable").any(|entry| {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            return holds(&path, text);
-        }
-        let bytes = fs::read(&path).unwrap_or_default();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    })
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_specification_names_the_models_and_the_environment_holds_the_key() {
-    let server = Server::start(script).await.expect("a free port");
+#[test]
+fn a_specification_names_the_models_and_the_environment_holds_the_key() {
+    let server = Endpoint::sound();
     let work = Workspace::new();
     let roles = "[designer]\nkind = \"llm\"\nmodel = \"outer\"\n[analyzer]\nkind = \"llm\"\nmodel = \"outer\"\n";
-    let spec = spec(&work, &server.url(), roles);
+    let spec = spec(&work, &server.url("openai"), roles);
     let args = ["search", &spec, "--no-warm-start", "--candidates", "3", "--json"];
 
     let unset = work.command(&args).env_remove("OUTER_KEY").output().expect("it starts");

@@ -8,7 +8,8 @@ use evosafe_types::{CallDecision, CandidateId, Evidence, Family, MechanismUse, T
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
-use crate::evaluator::{Evaluator, Verdict, by_episode};
+use crate::evaluator::Evaluator;
+use crate::verdict::{Verdict, by_episode};
 
 /// Failures of a candidate, by channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

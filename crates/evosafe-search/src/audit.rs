@@ -9,7 +9,7 @@ use crate::SearchError;
 use crate::cascade::{bound, rule};
 use crate::designer::merit;
 use crate::evaluate::{Bench, EvaluateConfig};
-use crate::evaluator::{Verdict, score};
+use crate::verdict::{Verdict, score};
 
 /// The stages of one way of spending: episodes from, episodes to (a window of the order).
 struct Window {

@@ -14,8 +14,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::cascade::rule;
 use crate::evaluate::independent;
-use crate::evaluator::event;
 use crate::run::RunRecord;
+use crate::verdict::event;
 use crate::{SearchError, rng};
 
 /// Per stratum (benign; malicious), the paired differences of a candidate's tasks.

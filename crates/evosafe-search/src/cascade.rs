@@ -11,7 +11,8 @@ use evosafe_types::{Bundle, CandidateId, Event, Score, Stage, StageOutcome, Task
 
 use crate::SearchError;
 use crate::compare;
-use crate::evaluator::{Evaluator, Verdict, score};
+use crate::evaluator::Evaluator;
+use crate::verdict::{Verdict, score};
 
 /// The ordered train corpus and the sizes of its prefixes.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use crate::SearchError;
 use crate::analyzer::{self, Failures};
 use crate::cascade::CascadeReport;
 use crate::designer::Member;
-use crate::evaluator::{Verdict, score};
 use crate::search::Search;
+use crate::verdict::{Verdict, score};
 
 impl Search {
     /// Episodes of this search that the archive has.

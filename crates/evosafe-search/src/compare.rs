@@ -11,7 +11,7 @@ use evosafe_types::{
     CategoryReport, DifferenceReport, Family, PairedReport, PairedTest, Rate, Task, TaskId,
 };
 
-use crate::evaluator::{Verdict, by_episode, score};
+use crate::verdict::{Verdict, by_episode, score};
 
 /// Paired differences, candidate minus reference, on tasks that both arms assessed.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,7 +16,8 @@ use evosafe_types::{
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
-use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict};
+use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
+use crate::verdict::Verdict;
 use crate::{commit, compare};
 
 /// What to evaluate.

@@ -9,8 +9,8 @@ use evosafe_agent::{Agent, Purpose};
 use evosafe_archive::Archive;
 use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_types::{
-    BudgetError, CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, Family,
-    FaultKind, Outcome, RunId, Score, Stage, Task, TaskId,
+    BudgetError, CandidateId, ContentHash, Event, Evidence, EvidenceInputs, EvidenceKey, FaultKind,
+    Outcome, RunId, Stage, Task, TaskId,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
 use crate::clock::{self, Stopwatch};
+use crate::verdict::Verdict;
 
 /// Receives every event, for progress and printing.
 pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -25,49 +26,6 @@ pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;
 /// Times an episode that was lost to a passing infrastructure fault is run again
 /// before it counts as unassessed.
 const ATTEMPTS: u32 = 2;
-
-/// The verdict of one rollout of a task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// The task.
-    pub task: TaskId,
-    /// Which of its rollouts.
-    pub seed: u64,
-    /// Its family.
-    pub family: Family,
-    /// The outcome.
-    pub outcome: Outcome,
-}
-
-impl Verdict {
-    /// What is paired: the task and the rollout.
-    #[must_use]
-    pub fn episode(&self) -> (&TaskId, u64) {
-        (&self.task, self.seed)
-    }
-
-    /// What its stratum counts: task success if benign, attack success otherwise.
-    #[must_use]
-    pub fn event(&self) -> Option<bool> {
-        event(self.family, &self.outcome)
-    }
-}
-
-/// What a stratum counts: task success if benign, attack success if malicious.
-pub(crate) fn event(family: Family, outcome: &Outcome) -> Option<bool> {
-    if family.is_attack() { outcome.attack_success() } else { outcome.task_success() }
-}
-
-/// Verdicts by what is paired.
-pub(crate) fn by_episode(verdicts: &[Verdict]) -> BTreeMap<(&TaskId, u64), &Verdict> {
-    verdicts.iter().map(|v| (v.episode(), v)).collect()
-}
-
-/// The score of a set of verdicts.
-#[must_use]
-pub fn score(verdicts: &[Verdict]) -> Score {
-    verdicts.iter().map(|v| (v.family, &v.outcome)).collect()
-}
 
 /// Counters of one process, for the summary.
 #[derive(Debug, Default)]

@@ -25,6 +25,7 @@ mod rng;
 mod run;
 mod search;
 mod summary;
+mod verdict;
 
 pub use ablations::Ablations;
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
@@ -35,7 +36,7 @@ pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
-pub use evaluator::{EventSink, Verdict, score};
+pub use evaluator::EventSink;
 pub use outer::{
     ChangeKind, Claim, Experience, Finding, OuterIdentity, OuterModels, Review, RuleReview, Scene,
     Step,
@@ -43,3 +44,4 @@ pub use outer::{
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};
 pub use summary::SearchSummary;
+pub use verdict::{Verdict, score};

@@ -8,8 +8,8 @@ use crate::SearchError;
 use crate::compare;
 use crate::criticizer::probe::ProbeReport;
 use crate::designer::merit;
-use crate::evaluator::{Verdict, score};
 use crate::search::Search;
+use crate::verdict::{Verdict, score};
 
 /// Points by which a challenger's search merit may trail the champion's and still be
 /// run wide: below the noise of the search prefix there is no order worth believing.

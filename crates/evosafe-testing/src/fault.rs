@@ -68,6 +68,14 @@ pub enum Fault {
     Truncated,
     /// The model says nothing.
     Empty,
+    /// A call whose arguments are no JSON.
+    BrokenArguments,
+    /// A call of a tool that is not on offer.
+    UnknownTool,
+    /// A call whose arguments do not fit its tool.
+    WrongArguments,
+    /// Two such calls with one id.
+    DuplicateId,
 }
 
 impl Fault {
@@ -105,6 +113,16 @@ impl Fault {
         Self::Truncated,
         Self::Empty,
     ];
+
+    /// Calls that cannot be executed: the model is told, and may do better the next time.
+    pub const MISTAKES: [Self; 4] =
+        [Self::BrokenArguments, Self::UnknownTool, Self::WrongArguments, Self::DuplicateId];
+
+    /// Whether it can be an answer to the request: calls need tools.
+    #[must_use]
+    pub fn fits(self, request: &Received) -> bool {
+        !Self::MISTAKES.contains(&self) || tool(request).is_some()
+    }
 
     /// The answer, in the words of the request's API.
     #[must_use]
@@ -194,8 +212,30 @@ impl Fault {
                 Say::text("").stopped(stop).to(request)
             }
             Self::Empty => Say::text("").to(request),
+            Self::UnknownTool => Say::call("m", "no_such_tool", json!({})).to(request),
+            Self::BrokenArguments | Self::WrongArguments | Self::DuplicateId => {
+                let tool = tool(request).unwrap_or_default();
+                let arguments = match self {
+                    Self::BrokenArguments => json!("{\"cut\": "),
+                    _ => json!([]),
+                };
+                let once = Say::call("m", &tool, arguments.clone());
+                let say = match self {
+                    Self::DuplicateId => once.and_call("m", &tool, arguments),
+                    _ => once,
+                };
+                say.to(request)
+            }
         }
     }
+}
+
+/// Name of the first tool on offer.
+fn tool(request: &Received) -> Option<String> {
+    let body = request.json();
+    let tool = body["tools"].as_array()?.first()?;
+    let name = if request.is_anthropic() { &tool["name"] } else { &tool["function"]["name"] };
+    name.as_str().map(ToOwned::to_owned)
 }
 
 fn error(anthropic: bool, kind: &str, code: &str, message: &str) -> Value {
@@ -238,7 +278,7 @@ impl Faults {
         self,
         script: impl Fn(&Received) -> Answer + Send + Sync + 'static,
     ) -> impl Fn(&Received) -> Answer + Send + Sync + 'static {
-        move |request| match self.draw(request) {
+        move |request| match self.draw(request).filter(|fault| fault.fits(request)) {
             Some(fault) => fault.answer(request),
             None => script(request),
         }

@@ -9,7 +9,7 @@ use crate::server::{Answer, Received};
 pub struct Say {
     /// Text.
     pub text: String,
-    /// Calls: id, tool, arguments.
+    /// Calls: id, tool, arguments; a text where the model wrote none that can be read.
     pub calls: Vec<(String, String, Value)>,
     /// Tokens of the prompt.
     pub prompt: u64,
@@ -66,8 +66,9 @@ impl Say {
 
     fn openai(&self, model: &Value) -> Value {
         let calls = self.calls.iter().map(|(id, tool, arguments)| {
-            json!({"id": id, "type": "function",
-                "function": {"name": tool, "arguments": arguments.to_string()}})
+            // This API has arguments as text: a text is one that the model wrote, right or wrong.
+            let text = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+            json!({"id": id, "type": "function", "function": {"name": tool, "arguments": text}})
         });
         let mut message = json!({"role": "assistant",
             "content": if self.text.is_empty() { Value::Null } else { json!(self.text) }});

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use evosafe_llm::{CallTag, LlmError};
+use evosafe_llm::{CallTag, ChatRequest, LlmError, ParsedArguments};
 use evosafe_testing::{Answer, Fault, Faults, Say};
 use evosafe_types::{Api, CallLimits};
 
-use crate::bench::{BOTH, Bench, config, hello, quick, server, tag, user};
+use crate::bench::{BOTH, Bench, config, hello, pay, quick, server, tag, user};
 
 /// A server that fails `times` times and then answers.
 async fn failing(fault: Fault, times: u32) -> (evosafe_testing::Server, Arc<AtomicU32>) {
@@ -103,6 +103,37 @@ async fn behaviour_is_not_infrastructure_and_is_paid_for() {
             let entry = bench.entries().remove(0);
             assert_eq!(entry.outcome, kind);
             assert_eq!(entry.usage.total() > 0, paid, "{fault:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mistake_in_a_call_is_said_and_nothing_is_executed() {
+    for api in BOTH {
+        for fault in Fault::MISTAKES {
+            let (server, _) = failing(fault, 1).await;
+            let bench = Bench::new(config(api, &server.url()));
+            let reply = bench.ask(&ChatRequest { tools: vec![pay()], ..hello() }).await;
+            let reply = reply.unwrap_or_else(|e| panic!("{api:?} {fault:?}: {e}"));
+            let mistakes: Vec<String> = reply
+                .tool_calls
+                .iter()
+                .map(|call| match &call.arguments {
+                    ParsedArguments::Invalid { mistake, .. } => mistake.to_string(),
+                    ParsedArguments::Valid(_) => panic!("{api:?} {fault:?}: it would be executed"),
+                })
+                .collect();
+            let says: &[&str] = match fault {
+                Fault::BrokenArguments => &["not valid JSON"],
+                Fault::UnknownTool => &["there is no tool `no_such_tool`"],
+                Fault::WrongArguments => &["must be a JSON object"],
+                _ => &["must be a JSON object", "two calls of one turn have the id"],
+            };
+            assert_eq!(mistakes.len(), says.len(), "{api:?} {fault:?}: {mistakes:?}");
+            for (mistake, says) in mistakes.iter().zip(says) {
+                assert!(mistake.contains(says), "{api:?} {fault:?}: {mistake}");
+            }
+            assert_eq!(bench.entries().remove(0).outcome, "ok");
         }
     }
 }

@@ -14,8 +14,8 @@ use super::{Clusters, Outer, OuterModels, prompts, render, submit};
 use crate::SearchError;
 use crate::criticizer::probe::{self, Session};
 use crate::criticizer::{suites_of, tools_of};
-use crate::evaluator::Verdict;
 use crate::search::Search;
+use crate::verdict::Verdict;
 use evosafe_archive::ResultKind;
 
 /// Sessions of no defence that a review may show.
