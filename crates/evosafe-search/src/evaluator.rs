@@ -13,7 +13,7 @@ use evosafe_types::{
     Outcome, RunId, Score, Task, TaskId,
 };
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
@@ -101,6 +101,8 @@ pub struct Evaluator {
     runtime: ContentHash,
     paid_by: RunId,
     permits: Arc<Semaphore>,
+    /// Most episodes of one list that run or are about to.
+    waiting: usize,
     cancel: CancellationToken,
     sink: EventSink,
     /// What was done here.
@@ -146,6 +148,7 @@ impl Evaluator {
             runtime: Sandbox::version(),
             paid_by: setup.paid_by,
             permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
+            waiting: 4 * setup.concurrency.max(1),
             cancel: setup.cancel,
             sink: setup.sink,
             counters: Counters::default(),
@@ -284,6 +287,13 @@ impl Evaluator {
             }
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
+            // What is not yet running waits as a number, not as a copy of its task.
+            if running.len() >= self.waiting
+                && let Some(joined) = running.join_next().await
+            {
+                let (slot, verdict) = finished_episode(joined)?;
+                slots[slot] = Some(verdict);
+            }
             running.spawn(async move {
                 let outcome = this.episode(&candidate, &harness, &task, seed, key).await?;
                 let (task, family) = (task.id, task.family);
@@ -291,7 +301,7 @@ impl Evaluator {
             });
         }
         while let Some(joined) = running.join_next().await {
-            let (slot, verdict) = joined.map_err(|e| SearchError::Internal(e.to_string()))??;
+            let (slot, verdict) = finished_episode(joined)?;
             slots[slot] = Some(verdict);
         }
         Ok(slots.into_iter().flatten().collect())
@@ -363,6 +373,13 @@ impl Evaluator {
         }
         assessed
     }
+}
+
+/// The place of an episode in its list, and its verdict.
+type Slot = Result<(usize, Verdict), SearchError>;
+
+fn finished_episode(joined: Result<Slot, JoinError>) -> Slot {
+    joined.map_err(|e| SearchError::Internal(e.to_string()))?
 }
 
 /// Whether an outcome may be stored. A passing fault is not evidence: the episode is asked

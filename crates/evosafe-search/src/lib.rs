@@ -33,7 +33,7 @@ pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
-pub use evaluator::{EventSink, Verdict, score};
+pub use evaluator::{Evaluator, EvaluatorSetup, EventSink, Verdict, score};
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};
 pub use summary::SearchSummary;

@@ -377,7 +377,11 @@ impl Search {
 
     pub(crate) fn reserve(&mut self, bundle: &Bundle, stage: Stage) -> Result<(), SearchError> {
         self.spent.wall_clock = self.watch.elapsed();
-        let tasks = self.cascade.corpus.prefix(stage);
+        let mut tasks = self.cascade.corpus.prefix(stage);
+        if stage == Stage::Wide && !bundle.is_no_defence() {
+            // Its search prefix was reserved when it was proposed.
+            tasks = &tasks[self.cascade.corpus.prefix(Stage::Search).len().min(tasks.len())..];
+        }
         let charge = self.evaluator.charge(&bundle.id(), tasks)?;
         let mut trial = self.spent;
         if stage == Stage::Search || bundle.is_no_defence() {
