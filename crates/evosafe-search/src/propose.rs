@@ -16,7 +16,7 @@ impl Search {
             return Err(SearchError::Interrupted);
         }
         if self.config.designer == DesignerKind::Llm {
-            return self.from_model(index).await;
+            return self.designed_by_model(index).await;
         }
         let archive = crate::designer::Archive {
             members: &self.members,
@@ -44,20 +44,8 @@ impl Search {
         Ok(None)
     }
 
-    /// Whether another candidate can be evaluated beside those proposed: a model is not paid for
-    /// one that cannot.
-    pub(crate) fn room_for(&self, proposed: usize) -> Result<(), SearchError> {
-        if self.config.designer != DesignerKind::Llm {
-            return Ok(());
-        }
-        let mut trial = self.spent;
-        trial.candidates += u32::try_from(proposed).unwrap_or(u32::MAX);
-        trial.wall_clock = self.watch.elapsed();
-        Ok(self.config.budget.reserve_candidate(&mut trial)?)
-    }
-
     /// The same where a model is the Designer: what is flagged goes back to it with the review.
-    async fn from_model(&mut self, index: u64) -> Result<Option<Proposal>, SearchError> {
+    async fn designed_by_model(&mut self, index: u64) -> Result<Option<Proposal>, SearchError> {
         let Some(mut proposal) = self.design(index).await? else { return Ok(None) };
         for round in 1..=self.config.plan.search.repairs + 1 {
             // Flagged or not, nothing that answers alike is taken again.
