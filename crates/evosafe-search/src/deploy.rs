@@ -18,7 +18,7 @@ use crate::SearchError;
 use crate::evaluator::Evaluator;
 use crate::search::Search;
 
-/// Checks at a time: they must not take the cores from the search.
+/// Checks at a time while the search runs: they must not take its cores.
 const AT_A_TIME: usize = 1;
 
 /// Checks under way. Dropping it ends them.
@@ -102,6 +102,8 @@ impl Search {
 
     /// Waits for all checks and enters what they found, in candidate order.
     pub(crate) async fn join_deployments(&mut self) -> Result<(), SearchError> {
+        // Nothing else wants the cores now.
+        self.deployments.permits.add_permits(self.config.concurrency.saturating_sub(AT_A_TIME));
         let mut all = Vec::new();
         loop {
             let joined = tokio::select! {
