@@ -163,6 +163,11 @@ impl Agent {
                         turn_of(&mut trajectory, episode, &hidden, text, calls, &mut executed);
                     let turn = turn.await.map_err(Lost::Environment)?;
                     run.transcript.turns.push(turn);
+                    // Others cost nothing, and their transcripts are complete.
+                    if self.victim.is_live() && episode.is_settled() {
+                        run.transcript.end = EpisodeEnd::Settled;
+                        break;
+                    }
                 }
                 VictimMove::Answer(text) => {
                     run.transcript.answer = Some(answer_of(&mut trajectory, text).await);

@@ -72,6 +72,12 @@ impl Victim {
         matches!(self, Self::Replay(_))
     }
 
+    /// Whether a model is asked, and paid, for every turn.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        matches!(self, Self::Live(_))
+    }
+
     /// What must be said beside every number made with this victim.
     #[must_use]
     pub fn caveats(&self) -> &'static [&'static str] {

@@ -68,11 +68,15 @@ pub(crate) fn limits(ctx: &Ctx<'_>, table: &str, raw: &RawLimits) -> Checked<Har
 pub(crate) fn victim_limits(
     ctx: &Ctx<'_>,
     tokens: Option<u64>,
+    compact_tokens: Option<u64>,
     time_s: Option<f64>,
 ) -> Checked<EpisodeLimits> {
     let within = |seconds| ctx.within("victim_time_s", seconds, 1.0, 86_400.0);
     Ok(EpisodeLimits {
         tokens: tokens.map(|n| ctx.within("victim_tokens", n, 1, 1 << 40)).transpose()?,
+        compact_over: compact_tokens
+            .map(|n| ctx.within("victim_compact_tokens", n, 1000, 1 << 40))
+            .transpose()?,
         time: time_s.map(within).transpose()?.map(Duration::from_secs_f64),
     })
 }

@@ -25,6 +25,7 @@ table!(
         victim: String,
         victim_steps: u32,
         victim_tokens: u64,
+        victim_compact_tokens: u64,
         victim_time_s: f64,
         environment: RawEnvironment,
         split: RawSplit,

@@ -133,7 +133,12 @@ pub(crate) fn plan(
         budget: budget(&ctx, &raw.budget.unwrap_or_default())?,
         limits: limits(&ctx, "harness", &raw.harness.unwrap_or_default())?,
         step_limit: ctx.within("victim_steps", raw.victim_steps.unwrap_or(16), 1, 1000)?,
-        victim_limits: victim_limits(&ctx, raw.victim_tokens, raw.victim_time_s)?,
+        victim_limits: victim_limits(
+            &ctx,
+            raw.victim_tokens,
+            raw.victim_compact_tokens,
+            raw.victim_time_s,
+        )?,
         victim: victim(&ctx, raw.victim, &models)?,
         roles: roles(&ctx, [raw.designer, raw.criticizer, raw.analyzer], &models)?,
         models,

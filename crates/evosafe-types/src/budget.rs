@@ -27,6 +27,8 @@ pub struct EpisodeLimits {
     /// Tokens of the victim, prompt and reply. Hitting it ends the episode as the limit on
     /// model calls does: behaviour, assessed.
     pub tokens: Option<u64>,
+    /// Tokens of a prompt, estimated, from which on older results of tools are shortened.
+    pub compact_over: Option<u64>,
     /// Time. How long an endpoint takes is infrastructure: the episode is unassessed.
     pub time: Option<Duration>,
 }

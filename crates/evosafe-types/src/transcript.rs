@@ -109,6 +109,8 @@ pub enum EpisodeEnd {
     /// The victim could not go on (a filter, a conversation longer than it can read, a reply cut
     /// off before it said anything, its limit on tokens): behaviour, assessed.
     Stopped,
+    /// The verdict was known whatever followed, and a model was not paid to go on.
+    Settled,
     /// Infrastructure failed: unassessed.
     Infrastructure,
 }

@@ -7,6 +7,7 @@
 //! the search ([`FaultKind::stops_search`]).
 
 mod classify;
+mod compact;
 mod line;
 mod session;
 
@@ -89,15 +90,18 @@ impl LiveVictim {
         let config = client.config();
         let identity = config.identity();
         let tokens = limits.tokens.map_or_else(String::new, |n| n.to_string());
-        let parts = [FRAME_VERSION, identity.as_str(), tokens.as_str()];
-        let hash = ContentHash::of(&parts.map(str::as_bytes));
+        let compact = limits.compact_over.map(|n| format!("{}:{n}", compact::VERSION));
+        let mut parts = vec![FRAME_VERSION, identity.as_str(), tokens.as_str()];
+        parts.extend(compact.as_deref());
+        let parts: Vec<&[u8]> = parts.into_iter().map(str::as_bytes).collect();
+        let hash = ContentHash::of(&parts);
         let id = format!("{}:{}@{}", config.api.as_str(), config.model, hash.short());
         let line = Arc::new(Line::new(client, phase, say));
         Self { line, limits, id, unfinished: Mutex::default() }
     }
 
     /// API, model, and a hash of all that its replies depend on: parameters, endpoint, frames,
-    /// limit on tokens. Never the key.
+    /// limit on tokens, compaction. Never the key.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id

@@ -9,7 +9,7 @@ use evosafe_llm::{
 use evosafe_types::{ContentHash, EpisodeCost, FaultKind, ToolCall};
 
 use super::line::Failed;
-use super::{Exchange, LiveVictim, Place, Purpose};
+use super::{Exchange, LiveVictim, Place, Purpose, compact};
 use crate::simulated::{Opening, VictimMove};
 use crate::victim::Observation;
 
@@ -117,6 +117,9 @@ impl<'a> LiveSession<'a> {
         {
             let message = format!("the endpoint took over {} s for an episode", most.as_secs());
             return VictimMove::Unassessed(FaultKind::Endpoint, message);
+        }
+        if let Some(most) = limits.compact_over {
+            compact::compact(&mut self.request, most);
         }
         let reply = match self.reply().await {
             Ok(reply) => reply,

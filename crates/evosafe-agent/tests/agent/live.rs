@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use evosafe_agent::{Agent, EpisodeResult, LiveVictim, Purpose, Victim};
+use evosafe_env::Environment;
 use evosafe_llm::{Client, CostBudget, CostTable, Endpoint, Http, Ledger, Secret, Services};
 use evosafe_sandbox::Harness;
 use evosafe_testing::{Answer, Fault, Received, Say, Server};
 use evosafe_types::{
     Api, CallLimits, EpisodeEnd, EpisodeLimits, Family, FaultKind, ModelConfig, Outcome, PriceBook,
+    Task,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -66,6 +68,15 @@ impl Bench {
     async fn run(&self, harness: &Harness) -> EpisodeResult {
         let environment = finance().await;
         let task = first(&environment, Family::Benign);
+        self.run_on(harness, environment, task).await
+    }
+
+    async fn run_on(
+        &self,
+        harness: &Harness,
+        environment: Arc<Environment>,
+        task: Task,
+    ) -> EpisodeResult {
         let agent = Agent::new(environment, Arc::clone(&self.victim), 6);
         agent.run(harness, &task, 0, Purpose::default()).await
     }
@@ -150,7 +161,7 @@ async fn limits_of_an_episode() {
     let (name, arguments) = tool().await;
     let script = move |request: &Received| Say::call("a", &name, arguments.clone()).to(request);
     // 120 tokens a turn.
-    let limits = EpisodeLimits { tokens: Some(300), time: None };
+    let limits = EpisodeLimits { tokens: Some(300), ..EpisodeLimits::default() };
     let bench = Bench::new(limits, script.clone()).await;
     let result = bench.run(&no_defence()).await;
     assert!(result.outcome.is_assessed());
@@ -158,11 +169,81 @@ async fn limits_of_an_episode() {
     assert_eq!(result.transcript.end, EpisodeEnd::Stopped);
     let last = result.transcript.turns.last().expect("a turn");
     assert!(last.text.contains("300 tokens"), "{}", last.text);
-    let limits = EpisodeLimits { tokens: None, time: Some(Duration::from_nanos(1)) };
+    let limits = EpisodeLimits { time: Some(Duration::from_nanos(1)), ..EpisodeLimits::default() };
     let other = Bench::new(limits, script).await;
     let outcome = other.run(&no_defence()).await.outcome;
     assert!(matches!(outcome, Outcome::Unassessed { fault: FaultKind::Endpoint, .. }));
     assert_ne!(bench.victim.id(), other.victim.id(), "the limit on tokens changes behaviour");
+}
+
+/// A direct attack that has landed for good after some calls, with these.
+async fn landing(environment: &Environment) -> (Task, Vec<(String, Value)>) {
+    for task in environment.tasks().iter().filter(|task| task.family == Family::Direct) {
+        let script = environment.script(&task.id).expect("a script");
+        let mut episode = environment.open(&task.id, 0).await.expect("opens");
+        let mut known = evosafe_env::builtin::Knowledge::default();
+        known.show(episode.instruction());
+        let mut calls = Vec::new();
+        for (at, step) in script.attack.iter().enumerate() {
+            let Some(call) = step.call(format!("c{at}"), &known) else { break };
+            let result = episode.call(&call).await.expect("in process");
+            known.deliver(at, &result);
+            calls.push((call.tool, Value::Object(call.arguments)));
+            if episode.is_settled() {
+                return (task.clone(), calls);
+            }
+        }
+    }
+    panic!("no attack lands for good")
+}
+
+#[tokio::test]
+async fn nobody_pays_for_what_follows_a_settled_verdict() {
+    let environment = finance().await;
+    let (task, calls) = landing(&environment).await;
+    let needed = calls.len();
+    let script = move |request: &Received| {
+        // Each turn adds a call and its result.
+        let turn = (length(request) - 2) / 2;
+        let (name, arguments) = calls.get(turn).cloned().unwrap_or_else(|| calls[0].clone());
+        Say::call("a", &name, arguments).to(request)
+    };
+    let bench = Bench::new(EpisodeLimits::default(), script.clone()).await;
+    let result = bench.run_on(&no_defence(), Arc::clone(&environment), task.clone()).await;
+    assert_eq!(result.outcome.attack_success(), Some(true));
+    assert_eq!(result.transcript.end, EpisodeEnd::Settled);
+    assert_eq!(bench.server.received().len(), needed);
+    // A harness that blocks all leaves nothing settled.
+    let bench = Bench::new(EpisodeLimits::default(), script).await;
+    let blocks = harness("export function onPreToolCall() { return block('no'); }");
+    let result = bench.run_on(&blocks, environment, task).await;
+    assert_eq!(result.outcome.attack_success(), Some(false));
+    assert_eq!(result.transcript.end, EpisodeEnd::StepLimit);
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_compacted_where_that_is_asked_for() {
+    let (name, arguments) = tool().await;
+    let script = move |request: &Received| match length(request) {
+        ..10 => Say::call("a", &name, arguments.clone()).to(request),
+        _ => Say::text("Done.").to(request),
+    };
+    let long = "export function onPostToolCall() { return replace('word '.repeat(2000)); }";
+    let sent = async |limits: EpisodeLimits| {
+        let bench = Bench::new(limits, script.clone()).await;
+        let result = bench.run(&harness(long)).await;
+        assert!(result.outcome.is_assessed());
+        let last = bench.request(bench.server.received().len() - 1);
+        let results = last["messages"].as_array().expect("messages").iter();
+        let of = |m: &Value| m["content"].as_str().map(str::len).filter(|_| m["role"] == "tool");
+        (results.filter_map(of).collect::<Vec<_>>(), bench.victim.id().to_owned())
+    };
+    let (whole, plain) = sent(EpisodeLimits::default()).await;
+    assert!(whole.len() == 4 && whole.iter().all(|n| *n == 10_000), "{whole:?}");
+    let limits = EpisodeLimits { compact_over: Some(6000), ..EpisodeLimits::default() };
+    let (short, compacting) = sent(limits).await;
+    assert!(short[0] < 600 && short[3] == 10_000, "{short:?}");
+    assert_ne!(plain, compacting, "it is part of the victim's identity");
 }
 
 #[tokio::test]

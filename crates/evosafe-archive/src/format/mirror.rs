@@ -52,7 +52,7 @@ mirror!(StoredHook = evosafe_types::Hook {
 
 mirror!(StoredEnd = evosafe_types::EpisodeEnd {
     Answered = "answered", StepLimit = "step_limit", Stopped = "stopped",
-    Infrastructure = "infrastructure",
+    Settled = "settled", Infrastructure = "infrastructure",
 });
 
 mirror!(StoredStage = evosafe_types::Stage {

@@ -8,6 +8,7 @@ format = 1
 name = "demo"
 victim = "model:small"
 victim_tokens = 20000
+victim_compact_tokens = 12000
 victim_time_s = 90
 [environment]
 kind = "builtin"
