@@ -135,7 +135,7 @@ pub(crate) fn plan(
         step_limit: ctx.within("victim_steps", raw.victim_steps.unwrap_or(16), 1, 1000)?,
         victim_limits: victim_limits(&ctx, raw.victim_tokens, raw.victim_time_s)?,
         victim: victim(&ctx, raw.victim, &models)?,
-        roles: roles(&ctx, [raw.designer, raw.criticizer, raw.analyzer], &models)?,
+        roles: roles(&ctx, raw.designer, [raw.criticizer, raw.analyzer], &models)?,
         models,
         source,
         hash: ContentHash::of(&[toml_text.as_bytes(), spec_md.as_bytes()]),
