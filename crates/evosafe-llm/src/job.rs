@@ -115,13 +115,9 @@ mod tests {
         let done = |fresh| Ok(JobReply { body: "done".to_owned(), fresh });
         {
             let services = services(folder.path(), CassetteMode::ReplayOrRecord, 2.0);
-            let failed = services.job(
-                &CallTag::new(Role::Designer, "search"),
-                "command:x",
-                &ContentHash::of(&[b"d"]),
-                Usd::ZERO,
-                async { Err(LlmError::Transport("lost".to_owned())) },
-            );
+            let (tag, request) = (CallTag::new(Role::Designer, "search"), ContentHash::of(&[b"d"]));
+            let lost = async { Err(LlmError::Transport("lost".to_owned())) };
+            let failed = services.job(&tag, "command:x", &request, Usd::ZERO, lost);
             assert!(failed.await.is_err());
             assert_eq!(run(&services, "a", 1.5).await, done(true));
             // Nobody knows what it will cost, so the cap holds to within one job.

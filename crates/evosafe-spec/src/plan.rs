@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use evosafe_types::{
-    Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig, Usd,
-};
+use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig, Usd};
 use serde::{Deserialize, Serialize};
 
 /// A domain specification, checked (paper section 4.1: the Designer's task contract).

@@ -72,9 +72,7 @@ impl Designer {
             |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
         let pool: Vec<usize> = match self.kind {
             DesignerKind::Offline => front::pareto_front(archive.members),
-            _ => {
-                (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect()
-            }
+            _ => (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect(),
         };
         let pool: Vec<&Member> =
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();

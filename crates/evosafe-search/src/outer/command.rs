@@ -80,10 +80,11 @@ impl CommandDesigner {
     fn redact(&self, text: &str) -> String {
         let passed = self.environment.iter().filter(|(name, _)| name != "PATH");
         let secrets = passed.filter_map(|(name, value)| Some((name, value.to_str()?)));
-        secrets.filter(|(_, value)| value.len() >= SECRET).fold(
-            text.to_owned(),
-            |text, (name, value)| text.replace(value, &format!("[value of {name}]")),
-        )
+        secrets
+            .filter(|(_, value)| value.len() >= SECRET)
+            .fold(text.to_owned(), |text, (name, value)| {
+                text.replace(value, &format!("[value of {name}]"))
+            })
     }
 }
 

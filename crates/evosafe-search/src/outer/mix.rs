@@ -1,11 +1,14 @@
 //! Which of several Designers is given a slot: what they earn per dollar decides.
 
-use evosafe_types::Usd;
+use evosafe_types::{Origin, Usd};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::SearchError;
 use crate::designer::DesignerKind;
+use crate::rng;
+use crate::search::Search;
 
 /// Dollars that are added to the mean cost of an attempt. It stands for what it takes to evaluate
 /// a proposal, which costs whoever made it; and nothing is infinitely worth its price.
@@ -98,13 +101,47 @@ impl Mix {
     }
 }
 
+impl Search {
+    /// The Designer of a slot: the search's, or the one that is drawn where several are mixed.
+    pub(crate) fn designer_of(&self, index: u64) -> DesignerKind {
+        match (self.config.designer, self.outer.as_ref().and_then(|outer| outer.mix.as_ref())) {
+            (DesignerKind::Mixed, Some(mix)) => {
+                mix.draw(&mut rng::stream(self.config.seed, "mixed", index))
+            }
+            (kind, _) => kind,
+        }
+    }
+
+    /// Notes an attempt where several Designers are mixed, or more cost of the last one.
+    pub(crate) fn tried(&mut self, by: DesignerKind, another: bool, usd: Usd) {
+        if let Some(mix) = self.outer.as_mut().and_then(|outer| outer.mix.as_mut()) {
+            mix.tried(by, another, usd);
+        }
+    }
+
+    /// Counts what the Designers of a mixed search did in a batch.
+    pub(super) fn settle_mix(&mut self, from: usize) -> Result<(), SearchError> {
+        let beat = (from..self.members.len()).filter(|&index| self.beats_parent(index));
+        let by = beat.filter_map(|index| match &self.members[index].bundle.manifest.origin {
+            Origin::Designer(name) => DesignerKind::named(name),
+            Origin::Seed => None,
+        });
+        let improved: Vec<DesignerKind> = by.collect();
+        let Some(mix) = self.outer.as_mut().and_then(|outer| outer.mix.as_mut()) else {
+            return Ok(());
+        };
+        mix.settle(improved);
+        self.record.designers = mix.shares().to_vec();
+        self.save_record()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::stream;
 
-    const OF: [DesignerKind; 3] =
-        [DesignerKind::Offline, DesignerKind::Llm, DesignerKind::Command];
+    const OF: [DesignerKind; 3] = [DesignerKind::Offline, DesignerKind::Llm, DesignerKind::Command];
 
     fn usd(dollars: f64) -> Usd {
         Usd::from_dollars(dollars).expect("an amount")

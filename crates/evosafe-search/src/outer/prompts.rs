@@ -9,6 +9,10 @@ pub(super) const DESIGNER: &str = include_str!("../../prompts/designer.md");
 pub(super) const PROPOSE: &str = include_str!("../../prompts/propose.md");
 /// What it is asked when a candidate was flagged.
 pub(super) const REPAIR: &str = include_str!("../../prompts/repair.md");
+/// `TASK.md` of a coding agent.
+pub(super) const COMMAND: &str = include_str!("../../prompts/command.md");
+/// What it is asked when a candidate was flagged.
+pub(super) const COMMAND_REPAIR: &str = include_str!("../../prompts/command_repair.md");
 /// System prompt of the Criticizer.
 pub(super) const CRITICIZER: &str = include_str!("../../prompts/criticizer.md");
 /// System prompt of the Analyzer.
@@ -22,7 +26,8 @@ pub(super) fn hash() -> ContentHash {
         .iter()
         .map(|t| format!("{}\n{}\n{}\n", t.name, t.description, t.input_schema))
         .collect();
-    let texts = [DESIGNER, PROPOSE, REPAIR, CRITICIZER, ANALYZER, ABI, &tools];
+    let texts =
+        [DESIGNER, PROPOSE, REPAIR, COMMAND, COMMAND_REPAIR, CRITICIZER, ANALYZER, ABI, &tools];
     ContentHash::of(&texts.map(str::as_bytes))
 }
 
@@ -66,6 +71,7 @@ mod tests {
         for (template, names) in [
             (PROPOSE, &["name", "slot", "replay", "leaderboard", "notes"][..]),
             (REPAIR, &["name", "slot", "round", "replay", "parent", "verdict", "policy", "code"]),
+            (COMMAND_REPAIR, &["parent", "verdict", "policy", "code"]),
         ] {
             let values: Vec<(&str, &str)> = names.iter().map(|n| (*n, "-")).collect();
             assert!(!fill(template, &values).contains('{'), "{template}");
