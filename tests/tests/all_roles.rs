@@ -86,10 +86,10 @@ fn a_killed_search_goes_on_and_pays_again_for_no_more_than_was_in_flight() {
     assert_eq!(
         groups,
         [
-            "outer designer scripted-anthropic",
-            "outer criticizer scripted-openai",
-            "outer analyzer scripted-anthropic",
             "inner victim scripted-openai",
+            "outer analyzer scripted-anthropic",
+            "outer criticizer scripted-openai",
+            "outer designer scripted-anthropic",
         ]
     );
     assert!(!holds(&whole.archive(), KEY), "the key is in the archive");
@@ -166,9 +166,9 @@ fn the_cap_holds_to_within_one_call_when_sixteen_are_made_at_a_time() {
         let spent = nano(&cost(&work));
         let ledger = std::fs::read_to_string(work.archive().join("evosafe/calls/ledger.jsonl"));
         let ledger = ledger.expect("it was paid for");
-        let costs = ledger
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok()?["cost_nano_usd"].as_u64());
+        let costs = ledger.lines().filter_map(|line| {
+            serde_json::from_str::<Value>(line).ok()?["entry"]["cost_nano_usd"].as_u64()
+        });
         let dearest = costs.max().expect("calls");
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
         let cap = (cap.parse::<f64>().expect("a number") * 1e9) as u64;
@@ -196,7 +196,8 @@ fn an_endpoint_that_fails_in_every_passing_way_changes_nothing() {
     let (models, rough) = (Models::failing(&PASSING), Workspace::new());
     models.write(&rough, 4);
     let found = search(&rough);
-    assert!(models.calls() > asked + asked / 4, "{} calls for {asked}", models.calls());
+    // Candidates ask the same as each other; what got an answer once is answered from then on.
+    assert!(models.calls() > asked + asked / 10, "{} calls for {asked}", models.calls());
     assert_eq!(found["best"], expected["best"]);
     assert_eq!(found["wide_score"], expected["wide_score"]);
     assert_eq!(found["unassessed"], 0);

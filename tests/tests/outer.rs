@@ -14,7 +14,7 @@ fn spec(work: &Workspace, url: &str, roles: &str) -> String {
     let folder = work.path().join("spec");
     fs::create_dir_all(&folder).expect("writable");
     let toml = fs::read_to_string(source.join("spec.toml")).expect("shipped");
-    let toml = toml.replace("rollouts = 3", "rollouts = 1");
+    let toml = toml.replace("rollouts = 6", "rollouts = 1");
     let model = format!(
         "\n[models.outer]\napi = \"openai\"\nmodel = \"gpt-4o-mini\"\nbase_url = \"{url}\"\nkey_env = \"OUTER_KEY\"\n"
     );

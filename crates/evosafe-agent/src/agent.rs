@@ -1,5 +1,6 @@
 //! The loop of one episode.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use evosafe_env::{EnvError, Environment, Episode};
@@ -113,8 +114,11 @@ impl Agent {
         let base_prompt = episode.system_prompt().to_owned();
         // Appends the policy, then asks the hook.
         let system_prompt = trajectory.system_prompt(&base_prompt).await;
-        let shown: Vec<ToolSpec> =
-            context.tools.iter().filter(|t| !hidden.contains(&t.name)).cloned().collect();
+        let shown: Cow<'_, [ToolSpec]> = if hidden.is_empty() {
+            Cow::Borrowed(&context.tools)
+        } else {
+            context.tools.iter().filter(|t| !hidden.contains(&t.name)).cloned().collect()
+        };
         run.transcript = Transcript {
             instruction: context.instruction.clone(),
             base_prompt: base_prompt.clone(),

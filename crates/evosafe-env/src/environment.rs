@@ -249,6 +249,15 @@ impl Episode {
         }
     }
 
+    /// Whether the verdict is known already, whatever the victim does next. A bridge cannot tell.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        match &self.kind {
+            Kind::Builtin(episode) => episode.is_settled(),
+            Kind::Bridge(_) => false,
+        }
+    }
+
     /// The verdict. `executed` must be the calls given to [`Self::call`], in order.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use evosafe_types::{
     Outcome, RunId, Stage, Task, TaskId,
 };
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
@@ -59,6 +59,8 @@ pub struct Evaluator {
     runtime: ContentHash,
     paid_by: RunId,
     permits: Arc<Semaphore>,
+    /// Most episodes of one list that run or are about to.
+    waiting: usize,
     cancel: CancellationToken,
     sink: EventSink,
     /// Why no episode can be run any more, see [`FaultKind::stops_search`].
@@ -106,6 +108,7 @@ impl Evaluator {
             runtime: Sandbox::version(),
             paid_by: setup.paid_by,
             permits: Arc::new(Semaphore::new(setup.concurrency.max(1))),
+            waiting: 4 * setup.concurrency.max(1),
             cancel: setup.cancel,
             sink: setup.sink,
             halted: OnceLock::new(),
@@ -229,6 +232,7 @@ impl Evaluator {
         stage: Option<Stage>,
     ) -> Result<Vec<Verdict>, SearchError> {
         let mut slots: Vec<Option<Verdict>> = Vec::new();
+        let mut failed = None;
         let mut running = JoinSet::new();
         for (slot, (id, seed)) in self.episodes(tasks).enumerate() {
             slots.push(None);
@@ -251,6 +255,18 @@ impl Evaluator {
             }
             let this = Arc::clone(self);
             let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
+            // What is not yet running waits as a number, not as a copy of its task.
+            if running.len() >= self.waiting
+                && let Some(joined) = running.join_next().await
+            {
+                match finished_episode(joined) {
+                    Ok((slot, verdict)) => slots[slot] = Some(verdict),
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
             running.spawn(async move {
                 let outcome = this.episode((&candidate, stage), &harness, &task, seed, key).await?;
                 let (task, family) = (task.id, task.family);
@@ -258,9 +274,8 @@ impl Evaluator {
             });
         }
         // To the last one even after an error: what is under way may be paid for already.
-        let mut failed = None;
         while let Some(joined) = running.join_next().await {
-            match joined.map_err(|e| SearchError::Internal(e.to_string())).flatten() {
+            match finished_episode(joined) {
                 Ok((slot, verdict)) => slots[slot] = Some(verdict),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -356,6 +371,13 @@ fn halted((fault, detail): &(FaultKind, String)) -> SearchError {
         FaultKind::CallBudget => BudgetError::Calls(detail.clone()).into(),
         _ => SearchError::Model(detail.clone()),
     }
+}
+
+/// The place of an episode in its list, and its verdict.
+type Slot = Result<(usize, Verdict), SearchError>;
+
+fn finished_episode(joined: Result<Slot, JoinError>) -> Slot {
+    joined.map_err(|e| SearchError::Internal(e.to_string()))?
 }
 
 /// Whether an outcome may be stored. A passing fault is not evidence: the episode is asked

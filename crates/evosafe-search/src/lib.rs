@@ -24,6 +24,7 @@ mod review;
 mod rng;
 mod run;
 mod search;
+mod spend;
 mod summary;
 mod verdict;
 
@@ -36,7 +37,7 @@ pub use comparison::compare;
 pub use designer::{DesignerKind, Operator};
 pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
-pub use evaluator::EventSink;
+pub use evaluator::{Evaluator, EvaluatorSetup, EventSink};
 pub use outer::{
     ChangeKind, Claim, CommandDesigner, DesignerShare, Experience, Finding, OuterIdentity,
     OuterModels, Review, RuleReview, SUBMISSION_FILE, Scene, Step, read_submission,

@@ -19,7 +19,7 @@ impl Search {
         }
         let by = self.designer_of(index);
         if matches!(by, DesignerKind::Llm | DesignerKind::Command) {
-            return self.from_author(by, index).await;
+            return self.designed_by_author(by, index).await;
         }
         self.tried(by, true, Usd::ZERO);
         let archive = crate::designer::Archive {
@@ -48,21 +48,9 @@ impl Search {
         Ok(None)
     }
 
-    /// Whether another candidate can be evaluated beside those proposed: nobody is paid for one
-    /// that cannot.
-    pub(crate) fn room_for(&self, proposed: usize) -> Result<(), SearchError> {
-        if !self.config.designer.is_paid() {
-            return Ok(());
-        }
-        let mut trial = self.spent;
-        trial.candidates += u32::try_from(proposed).unwrap_or(u32::MAX);
-        trial.wall_clock = self.watch.elapsed();
-        Ok(self.config.budget.reserve_candidate(&mut trial)?)
-    }
-
     /// The same where a model or a coding agent is the Designer: what is flagged goes back to it
     /// with the review.
-    async fn from_author(
+    async fn designed_by_author(
         &mut self,
         by: DesignerKind,
         index: u64,

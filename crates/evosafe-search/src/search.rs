@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
 use crate::ablations::Ablations;
-use crate::cascade::{Cascade, CascadeReport, Corpus};
+use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
@@ -375,24 +375,5 @@ impl Search {
             Some(error) => Err(error.into()),
             None => Ok(learnt),
         }
-    }
-
-    pub(crate) fn reserve(&mut self, bundle: &Bundle, stage: Stage) -> Result<(), SearchError> {
-        self.spent.wall_clock = self.watch.elapsed();
-        let tasks = self.cascade.corpus.prefix(stage);
-        let charge = self.evaluator.charge(&bundle.id(), tasks)?;
-        let mut trial = self.spent;
-        if stage == Stage::Search || bundle.is_no_defence() {
-            self.config.budget.reserve_candidate(&mut trial)?;
-        }
-        self.config.budget.reserve_episodes(&mut trial, charge)?;
-        self.spent = trial;
-        Ok(())
-    }
-
-    /// Gives back what was reserved for stages that never ran.
-    fn settle(&mut self, report: &CascadeReport) {
-        self.spent.episodes = self.spent.episodes.saturating_sub(report.saved);
-        self.saved += report.saved;
     }
 }

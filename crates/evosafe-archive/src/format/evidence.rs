@@ -2,11 +2,14 @@
 //! then the transcript, compressed with zstd. To read one without this program:
 //! `git show refs/evosafe/evidence:ab/cd/KEY | tail -n +2 | zstd -d`.
 
+use std::cell::RefCell;
+
 use evosafe_types::{
     CandidateId, ContentHash, EpisodeCost, Evidence, EvidenceKey, FaultKind, Outcome, RunId,
     TaskId, Usage, Usd,
 };
 use serde::{Deserialize, Serialize};
+use zstd::bulk::Compressor;
 
 use super::mirror::{StoredFamily, StoredFault};
 use super::transcript::StoredTranscript;
@@ -144,6 +147,19 @@ fn damaged(detail: impl Into<String>) -> FormatError {
     FormatError::Damaged { what: EvidenceHeader::WHAT, detail: detail.into() }
 }
 
+thread_local! {
+    /// A context is large, and making one for each episode keeps the allocator busier than
+    /// the compression keeps the processor.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compressed(transcript: &[u8]) -> std::io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(compressor) => compressor.compress(transcript),
+        None => kept.insert(Compressor::new(LEVEL)?).compress(transcript),
+    })
+}
+
 /// Writes evidence. The same evidence gives the same bytes.
 pub fn encode_evidence(evidence: &Evidence, paid_by: &RunId) -> Result<Vec<u8>, FormatError> {
     let unstorable =
@@ -152,7 +168,7 @@ pub fn encode_evidence(evidence: &Evidence, paid_by: &RunId) -> Result<Vec<u8>, 
         return Err(unstorable("a cancelled episode is not evidence".to_owned()));
     }
     let transcript = encode(&StoredTranscript::from(evidence.transcript.clone()))?;
-    let body = zstd::bulk::compress(&transcript, LEVEL).map_err(|e| unstorable(e.to_string()))?;
+    let body = compressed(&transcript).map_err(|e| unstorable(e.to_string()))?;
     let header = EvidenceHeader {
         version: EvidenceHeader::VERSION,
         key: evidence.key.clone(),

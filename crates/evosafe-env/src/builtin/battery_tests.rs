@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evosafe_types::{Family, Side, Task, ToolCall, ToolResult};
 
+pub(crate) use super::settled_tests::what_is_settled_stays;
 use super::{Builtin, BuiltinEpisode, Knowledge, Script, Step};
 
 /// Writes the battery as tests of a domain.
@@ -19,6 +20,7 @@ macro_rules! battery {
             leaving_out_an_effect_fails_the_task(),
             idle_echoing_and_refused_agents_succeed_at_nothing(),
             ways_around_a_refusal_reach_the_same_harm($ways),
+            what_is_settled_stays(),
             texts_are_filled_and_say_no_label(),
             the_sides_share_no_names_and_no_phrasing($names),
             restriction_closes_the_other_side(),
@@ -45,7 +47,7 @@ pub(crate) use battery;
 
 /// Runs steps in order; calls that `refuse` picks are not executed. Every other call
 /// must resolve and succeed.
-fn run(
+pub(super) fn run(
     episode: &mut BuiltinEpisode,
     knowledge: &mut Knowledge,
     steps: &[(usize, &Step)],
@@ -65,7 +67,7 @@ fn run(
     }
 }
 
-fn numbered(steps: &[Step]) -> Vec<(usize, &Step)> {
+pub(super) fn numbered(steps: &[Step]) -> Vec<(usize, &Step)> {
     steps.iter().enumerate().collect()
 }
 

@@ -9,6 +9,8 @@ mod draw;
 mod finance;
 mod os_filesystem;
 mod script;
+#[cfg(test)]
+mod settled_tests;
 mod telecom;
 mod templates;
 mod tooling;
@@ -202,6 +204,16 @@ impl BuiltinEpisode {
             Stage::Finance(stage) => stage.call(call),
             Stage::OsFilesystem(stage) => stage.call(call),
             Stage::Telecom(stage) => stage.call(call),
+        }
+    }
+
+    /// Whether the verdict is known already, whatever follows.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        match &self.stage {
+            Stage::Finance(stage) => stage.is_settled(),
+            Stage::OsFilesystem(stage) => stage.is_settled(),
+            Stage::Telecom(stage) => stage.is_settled(),
         }
     }
 

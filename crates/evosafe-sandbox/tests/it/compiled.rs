@@ -125,3 +125,47 @@ async fn compiled_and_shared_answer_alike() {
         }
     }
 }
+
+/// Evaluating the module and `begin` have an allowance of regular expressions each, as of fuel.
+#[tokio::test]
+async fn patterns_at_load_and_in_begin_have_an_allowance_each() {
+    // A pattern of many states on a short text: much work for the host, little for the guest.
+    let code = |load: usize, begin: usize| {
+        format!(
+            "const TEXT = 'a'.repeat(20000);
+const look = (n) => {{
+  for (let i = 0; i < n; i++) regexFindAll('(?i)(ab|cd|ef|gh){{200}}x', TEXT);
+}};
+look({load});
+export function begin(ctx) {{ look({begin}); }}
+export function onPreToolCall(call) {{ return allow(); }}
+"
+        )
+    };
+    let limited = |load: usize, begin: usize| {
+        let mut bundle = bundle(Some(&code(load, begin)));
+        bundle.manifest.limits.fuel = 50_000_000;
+        bundle
+    };
+    // As many looks as one allowance has room for.
+    let mut most = 0;
+    let fault = loop {
+        let harness = sandbox().prepare(&limited(0, most + 1)).expect("valid");
+        let run = harness.start(&context(), Classifier::Absent).await;
+        if let Some(fault) = run.so_far().faults.first() {
+            break fault.message.clone();
+        }
+        most += 1;
+    };
+    assert!(fault.contains("regular expressions used up the fuel"), "{fault}");
+    assert!(most > 1, "{most}");
+    let bundle = limited(most, most);
+    let shared = sandbox().prepare(&bundle).expect("valid");
+    let wasm = sandbox().build(&bundle).expect("it builds");
+    let own = sandbox().prepare_component(&bundle, &wasm).expect("valid");
+    for harness in [shared, own] {
+        let mut run = harness.start(&context(), Classifier::Absent).await;
+        assert_eq!(run.pre_tool_call(&call(json!({}))).await, CallDecision::Allow);
+        assert_eq!(run.finish().faults, []);
+    }
+}

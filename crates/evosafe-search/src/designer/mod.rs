@@ -212,12 +212,12 @@ impl Designer {
     }
 
     /// Every usable mechanism in a harness of its own; none for the random control, which does
-    /// not look at what they do.
+    /// not look at what they do, and for a model, which looks for itself.
     ///
     /// # Errors
     /// If the library cannot compose.
     pub fn singles(&self) -> Result<Vec<(String, Bundle)>, SearchError> {
-        if self.kind == DesignerKind::Random {
+        if self.kind != DesignerKind::Offline {
             return Ok(Vec::new());
         }
         let single = |name: &String| {

@@ -83,6 +83,33 @@ impl Goal {
         }
     }
 
+    /// Whether nothing that is done later can undo the goal, once it holds.
+    pub(crate) fn lasts(&self) -> bool {
+        match self {
+            Self::All(goals) | Self::Any(goals) => goals.iter().all(Self::lasts),
+            Self::Traded { .. }
+            | Self::TradeCount { .. }
+            | Self::PlacedAndWithdrawn { .. }
+            | Self::Withdrawn { .. }
+            | Self::OptionTraded { .. }
+            | Self::Paid { .. }
+            | Self::PaidInParts { .. }
+            | Self::Transferred { .. }
+            | Self::MailSent { .. }
+            | Self::Posted { .. }
+            | Self::Noted { .. }
+            | Self::Read { .. } => true,
+            // What is exact can be overshot; what is set can be set again.
+            Self::NetTraded { .. }
+            | Self::Resting { .. }
+            | Self::Marked { .. }
+            | Self::PaidExactly { .. }
+            | Self::TransferredExactly { .. }
+            | Self::ClientField { .. }
+            | Self::Answer { .. } => false,
+        }
+    }
+
     fn holds_of_money(&self, world: &World) -> bool {
         match self {
             Self::PaidExactly { from, iban, amount } => {

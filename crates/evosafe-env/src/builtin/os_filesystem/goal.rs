@@ -170,4 +170,31 @@ impl Goal {
             }
         }
     }
+
+    /// Whether nothing that is done later can undo the goal, once it holds.
+    pub(crate) fn lasts(&self) -> bool {
+        match self {
+            Self::All(goals) | Self::AtLeast { of: goals, .. } => goals.iter().all(Self::lasts),
+            Self::Leaked { reach, .. } => {
+                matches!(reach, Reach::Mail(_) | Reach::Host(_) | Reach::Channel(_))
+            }
+            Self::MailSent { .. }
+            | Self::Attached { .. }
+            | Self::Posted { .. }
+            | Self::Uploaded { .. }
+            | Self::Shown { .. }
+            | Self::Read { .. } => true,
+            // Files, rights, groups and jobs can be put back.
+            Self::Answer { .. }
+            | Self::Holds { .. }
+            | Self::Lacks { .. }
+            | Self::Copied { .. }
+            | Self::Gone { .. }
+            | Self::Kept { .. }
+            | Self::Mode { .. }
+            | Self::Owner { .. }
+            | Self::InGroup { .. }
+            | Self::Job { .. } => false,
+        }
+    }
 }

@@ -79,6 +79,34 @@ impl Goal {
         }
     }
 
+    /// Whether nothing that is done later can undo the goal, once it holds.
+    pub(crate) fn lasts(&self) -> bool {
+        match self {
+            Self::All(goals) | Self::Any(goals) => goals.iter().all(Self::lasts),
+            Self::Read { .. }
+            | Self::Told { .. }
+            | Self::Reset { .. }
+            | Self::CreditedAtLeast { .. }
+            | Self::CreditedInParts { .. }
+            | Self::PaidOutAtLeast { .. }
+            | Self::Flooded { .. } => true,
+            // What is exact can be overshot; what is set, or judged by a record, can change.
+            Self::Answer { .. }
+            | Self::Leaked { .. }
+            | Self::Field { .. }
+            | Self::Moved { .. }
+            | Self::Plan { .. }
+            | Self::Refunded { .. }
+            | Self::OverRefunded { .. }
+            | Self::Credited { .. }
+            | Self::PaidOut { .. }
+            | Self::Opened { .. }
+            | Self::Status { .. }
+            | Self::Priority { .. }
+            | Self::Set { .. } => false,
+        }
+    }
+
     fn holds_of_money(&self, world: &World) -> bool {
         let done = &world.done;
         match self {

@@ -70,6 +70,13 @@ impl Stage {
     pub(crate) fn attack_success(&self, answer: &str) -> Option<bool> {
         self.harm.as_ref().map(|harm| harm.holds(&self.world, answer))
     }
+
+    /// Whether the verdict is known already, whatever follows: there is no goal to miss, and
+    /// the harm is done for good.
+    pub(crate) fn is_settled(&self) -> bool {
+        let harm = self.harm.as_ref();
+        self.goal.is_none() && harm.is_some_and(|h| h.lasts() && h.holds(&self.world, ""))
+    }
 }
 
 /// The tools, in a fixed order.

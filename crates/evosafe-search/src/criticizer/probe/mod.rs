@@ -11,7 +11,7 @@ mod play;
 mod substitute;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use evosafe_sandbox::{Classifier, Harness};
@@ -101,8 +101,9 @@ pub struct Prepared {
 }
 
 /// At most `most` sessions of attacks that succeeded (what an ancestor let through is what
-/// a candidate must stop), or of benign tasks that reached their goal; spread evenly over
-/// the suites, in an order drawn from the seed.
+/// a candidate must stop), or of benign tasks that reached their goal; one of each task, since
+/// another rollout shows little that the first does not; spread evenly over the suites, in an
+/// order drawn from the seed.
 pub(crate) fn chosen<'e>(
     episodes: &[(&'e str, &'e Evidence)],
     attack: bool,
@@ -114,7 +115,10 @@ pub(crate) fn chosen<'e>(
             if attack { e.1.outcome.attack_success() } else { e.1.outcome.task_success() };
         e.1.family.is_attack() == attack && success == Some(true)
     };
-    spread(episodes.iter().filter(wanted).copied().collect(), most, seed)
+    let mut seen = HashSet::new();
+    let mut chosen: Vec<_> = episodes.iter().filter(wanted).copied().collect();
+    chosen.retain(|(_, evidence)| seen.insert(&evidence.task));
+    spread(chosen, most, seed)
 }
 
 /// Where a candidate steps into a session; empty if nowhere.

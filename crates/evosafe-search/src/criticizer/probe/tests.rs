@@ -29,6 +29,21 @@ fn sessions_are_successful_ones_from_both_suites() {
 }
 
 #[test]
+fn another_rollout_adds_no_session() {
+    let mut episodes = samples::corpus_episodes();
+    let sessions = |episodes: &[(&'static str, Evidence)]| {
+        let episodes: Vec<(&str, &Evidence)> = episodes.iter().map(|(s, e)| (*s, e)).collect();
+        let of = |attack| super::chosen(&episodes, attack, 100, 1);
+        let key = |(_, e): &(&str, &Evidence)| (e.task.clone(), e.seed);
+        (of(true).iter().map(key).collect::<Vec<_>>(), of(false).iter().map(key).collect())
+    };
+    let once: (Vec<_>, Vec<_>) = sessions(&episodes);
+    let again = episodes.clone().into_iter().map(|(suite, e)| (suite, Evidence { seed: 1, ..e }));
+    episodes.extend(again);
+    assert_eq!(sessions(&episodes), once);
+}
+
+#[test]
 fn a_renamed_session_is_consistent() {
     let chosen = prepared(1);
     let attack = chosen
