@@ -4,7 +4,6 @@ use evosafe_types::{Bundle, Stage};
 
 use crate::SearchError;
 use crate::cascade::CascadeReport;
-use crate::designer::DesignerKind;
 use crate::search::Search;
 
 impl Search {
