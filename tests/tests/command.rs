@@ -49,6 +49,13 @@ if [ -f "$AGENT_LOG/check" ] && [ $run = 2 ]; then ./check > "$AGENT_LOG/checked
 if [ -f "$AGENT_LOG/linger" ]; then sleep 600; fi
 "#;
 
+/// The results of no defence in a search, of one kind.
+fn results(work: &Workspace, kind: &str) -> Vec<Value> {
+    let shown = work.run(&["show", "h0", "--json"]).json();
+    let all = shown["results"].as_array().expect("results").iter();
+    all.filter(|result| result["kind"] == kind).map(|result| result["body"].clone()).collect()
+}
+
 struct Agent {
     work: Workspace,
     log: PathBuf,
@@ -72,6 +79,15 @@ impl Agent {
             );
         small::write(&work, &tables);
         Self { work, log, scratch }
+    }
+
+    /// Puts a line of shell in the script's place.
+    fn instead(&self, line: &str) {
+        let spec = self.work.path().join("small/spec.toml");
+        let toml = fs::read_to_string(&spec).expect("written");
+        let script = self.work.path().join("agent.sh").display().to_string();
+        fs::write(&spec, toml.replace(&format!("\"{script}\""), &format!("\"-c\", \"{line}\"")))
+            .expect("written");
     }
 
     fn flag(&self, name: &str) {
@@ -324,4 +340,31 @@ fn keys_of_models_are_not_handed_on_and_a_missing_agent_is_said() {
     let said = refused("\"/bin/sh\"", "\"no-such-agent\"", "sim:default");
     assert!(said.contains("cannot start the Designer's command \"no-such-agent\""), "{said}");
     assert!(agent.runs().is_empty());
+}
+
+#[test]
+fn a_run_without_a_submission_fails_and_one_that_failed_for_now_does_not_count() {
+    let silent = Agent::new("kind = \"command\"");
+    silent.instead("echo nothing to say; exit 4");
+    let found = silent.search(&["--candidates", "3"]).json();
+    assert_eq!(found["candidates"], 1);
+    assert_eq!(found["ended"], "the Designer handed in nothing new in 3 batches");
+    let attempts = results(&silent.work, "attempt");
+    assert_eq!(attempts.len(), 9);
+    assert_eq!((&attempts[0]["by"], &attempts[0]["cost"]["calls"]), (&"command".into(), &3.into()));
+    let why = attempts[0]["failed"].as_str().expect("a reason");
+    assert!(why.contains("nothing was handed in (it ended with exit code 4"), "{why}");
+    assert!(why.contains("nothing to say"), "{why}");
+
+    let away = Agent::new("kind = \"command\"");
+    away.instead("echo $AGENT_KEY is not served; exit 75");
+    let run = away.search(&["--candidates", "3"]);
+    assert_eq!(run.code, Some(6), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("failed for now: [value of AGENT_KEY] is not served"),
+        "{}",
+        run.stderr
+    );
+    assert!(results(&away.work, "attempt").is_empty());
+    assert_eq!(away.work.run(&["cost", "--json"]).json()["total"]["calls"], 0);
 }

@@ -97,8 +97,8 @@ pub(super) fn arguments(handed: &Handed) -> Result<JsonMap, String> {
     Ok(arguments)
 }
 
-/// The bundle in a folder with a submission, for `check`: without parents, and with no word on
-/// whether tasks and parent that it names exist.
+/// The bundle in a folder with a submission, for `check`: without parents, with the usual limits,
+/// and with no word on whether the tasks and the parent that it names exist.
 ///
 /// # Errors
 /// If it is none; says why.

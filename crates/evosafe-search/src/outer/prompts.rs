@@ -61,6 +61,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_placeholder_of_a_folder_is_known() {
+        let names = ["name", "slot", "round", "replay", "assignment", "seconds", "cost"];
+        let placeholder = regex::Regex::new(r"\{([a-z]+)\}").expect("a pattern");
+        let found: Vec<&str> =
+            placeholder.captures_iter(COMMAND).filter_map(|c| Some(c.get(1)?.as_str())).collect();
+        assert!(found.iter().all(|name| names.contains(name)), "{found:?}");
+        assert!(names.iter().all(|name| found.contains(name)), "{found:?}");
+    }
+
+    #[test]
     fn what_is_put_in_is_not_a_template() {
         let filled = fill("{a} and {b}; {c}", &[("a", "{b}"), ("b", "x")]);
         assert_eq!(filled, "{b} and x; {c}");
