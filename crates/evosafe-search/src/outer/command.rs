@@ -258,7 +258,10 @@ fn prepare(
     files: &BTreeMap<String, String>,
     check: &str,
 ) -> io::Result<tempfile::TempDir> {
-    let folder = tempfile::Builder::new().prefix("evosafe-designer-").tempdir_in(scratch)?;
+    let folder = tempfile::Builder::new()
+        .prefix("evosafe-designer-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir_in(scratch)?;
     let root = folder.path();
     for name in [SUBMISSION, "home", "tmp"] {
         fs::create_dir(root.join(name))?;

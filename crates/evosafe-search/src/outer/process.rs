@@ -167,10 +167,17 @@ mod tests {
         (program.run().await, folder)
     }
 
-    fn alive(pid: &str) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-        // A zombie nobody reaps is dead.
-        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    /// Whether a process is gone, or will be within two seconds: what was killed takes a moment.
+    async fn gone(pid: &str) -> bool {
+        for _ in 0..400 {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+            // A zombie that nobody reaps is dead.
+            if stat.map_or(true, |stat| stat.contains(") Z ")) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        false
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -193,12 +200,12 @@ mod tests {
         let (ended, folder) = run("sleep 600 & echo $! > pid; sleep 600", 1).await;
         assert_eq!(ended.expect("it ran").how, "its time of 1 s was up");
         let pid = std::fs::read_to_string(folder.path().join("pid")).expect("written");
-        assert!(!alive(&pid), "the child of the command lives");
+        assert!(gone(&pid).await, "the child of the command lives");
         // What it leaves behind when it ends by itself goes too.
         let (ended, folder) = run("sleep 600 & echo $! > pid", 60).await;
         assert_eq!(ended.expect("it ran").how, "it ended with exit code 0");
         let pid = std::fs::read_to_string(folder.path().join("pid")).expect("written");
-        assert!(!alive(&pid), "the child of the command lives");
+        assert!(gone(&pid).await, "the child of the command lives");
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -228,20 +235,14 @@ mod tests {
             _ = program().run() => panic!("it does not end by itself"),
             pid = pid() => pid,
         };
-        for _ in 0..400 {
-            if !alive(&abandoned) {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        assert!(!alive(&abandoned));
+        assert!(gone(&abandoned).await);
         let (ended, stopped) = tokio::join!(program().run(), async {
             let pid = pid().await;
             stop.cancel();
             pid
         });
         assert!(matches!(ended, Err(SearchError::Interrupted)));
-        assert!(!alive(&stopped));
+        assert!(gone(&stopped).await);
     }
 
     #[tokio::test(flavor = "multi_thread")]
