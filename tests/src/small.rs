@@ -50,7 +50,7 @@ smoke = 3
 gate = 6
 search = 9
 wide = 12
-finalists = 2
+finalists = 1
 under_attack_margin = 10.0
 [search]
 batch = 3

@@ -74,7 +74,7 @@ fn compare_puts_the_winner_beside_warm_start_bundles() {
     let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
     assert_eq!(names[1..], ["spotlighting", "tool-scope"]);
     assert_eq!(rows[0]["candidate"], found["best"]);
-    // One of the search's three rollouts.
+    // One of the search's rollouts.
     let evaluated = work.run(&["evaluate", "best", "--split", "train", "--json"]).json();
     assert_eq!(rows[0]["score"], evaluated["score"], "the same tasks, the same score");
     assert_eq!(rows[2]["reference"]["score"], evaluated["reference"]["score"]);

@@ -12,8 +12,8 @@ fn a_finished_search_is_audited_and_its_gate_calibrated() {
     assert_eq!(audit["candidates"], bank);
     assert_eq!(
         audit["none"]["episodes"],
-        30 * 3 * bank,
-        "everybody on the search prefix, three rollouts each"
+        30 * 6 * bank,
+        "everybody on the search prefix, six rollouts each"
     );
     let count = |way: &str| audit[way]["episodes"].as_u64().expect("a count");
     assert!(count("nested") <= count("none"));

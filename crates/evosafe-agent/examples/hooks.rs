@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use evosafe_agent::{Agent, Victim, begin, feed, recorded_calls};
+use evosafe_agent::{Agent, Purpose, Victim, begin, feed, recorded_calls};
 use evosafe_env::{Environment, EnvironmentSettings};
 use evosafe_sandbox::{Harness, Sandbox, SandboxOptions};
 use evosafe_types::{HookCall, JsonMap};
@@ -77,7 +77,7 @@ async fn record(file: &str, domain: &str, victim: &str, options: &[&str]) -> Fal
     let mut lines = String::new();
     let mut episodes = 0;
     for task in environment.tasks().iter().step_by(every) {
-        let result = agent.run(&harness, task, 0).await;
+        let result = agent.run(&harness, task, 0, Purpose::default()).await;
         let tools = environment.toolset(&task.suite).unwrap_or_default();
         for (call, _) in recorded_calls(tools, &result.transcript) {
             lines += &evosafe_spec::print_hook_call(&call);

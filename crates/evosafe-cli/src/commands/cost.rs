@@ -38,9 +38,12 @@ pub fn estimate(cx: &Context<'_>, args: &EstimateArgs) -> Result<ExitCode> {
         .with_context(|| format!("victim `{locator}` costs nothing: name a live model"))?;
     let book = models::prices(&cx.models)?;
     let price = book.price(&config.model);
-    let candidates = plan.budget.candidates.context(
-        "the specification caps no candidates: pass --candidates N, seeds included (21 of them)",
-    )?;
+    let seeds = evosafe_spec::seeds()?.len();
+    let candidates = plan.budget.candidates.with_context(|| {
+        format!(
+            "the specification caps no candidates: pass --candidates N, seeds included ({seeds} of them)"
+        )
+    })?;
     let settings = session::environment_settings(&plan, &cx.cache, 1, None);
     let (tasks, prompt) = session::run(tokio_util::sync::CancellationToken::new(), async {
         let tasks = session::list_tasks(&settings).await?;
