@@ -125,6 +125,11 @@ impl Models {
         Ok(Self { services, endpoints: BTreeMap::new(), replay })
     }
 
+    /// What all calls share.
+    pub fn services(&self) -> Services {
+        self.services.clone()
+    }
+
     /// A client; reads the key from the variable that the configuration names.
     pub fn client(&mut self, config: ModelConfig) -> Result<Client> {
         let model = &config.model;

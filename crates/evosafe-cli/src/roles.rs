@@ -1,33 +1,55 @@
-//! Live models that play roles of a search, as its specification names them.
+//! Live models and commands that play roles of a search, as its specification names them.
+
+use std::ffi::OsString;
 
 use anyhow::{Context as _, Result, bail};
 use evosafe_llm::Client;
-use evosafe_search::{DesignerKind, OuterModels};
-use evosafe_spec::Plan;
+use evosafe_search::{CommandDesigner, DesignerKind, OuterModels};
+use evosafe_spec::{CommandPlan, DesignerPlan, Plan};
 
 use crate::commands::Context;
 use crate::models::{self, Models};
 
-/// The models; `None` if no role has one.
+/// Who plays roles beside the engine's own code; `None` if nobody does.
 pub fn outer(
     cx: &Context<'_>,
     plan: &Plan,
+    locator: &str,
     designer: DesignerKind,
     criticizer: bool,
     models: &mut Option<Models>,
 ) -> Result<Option<OuterModels>> {
     let roles = &plan.roles;
-    let designer = match (designer, &roles.designer_model) {
-        (DesignerKind::Llm, None) => bail!(
+    let mixed: Vec<DesignerKind> = match designer {
+        DesignerKind::Mixed => roles.designer_of.iter().copied().map(kind).collect(),
+        _ => Vec::new(),
+    };
+    if designer == DesignerKind::Mixed && mixed.is_empty() {
+        bail!(
+            "specification {} names no Designers to mix: set `designer.of`, e.g. to [\"offline\", \"llm\"]",
+            plan.name
+        );
+    }
+    let plays = |kind: DesignerKind| designer == kind || mixed.contains(&kind);
+    let model = match (plays(DesignerKind::Llm), &roles.designer_model) {
+        (true, None) => bail!(
             "specification {} names no model for the Designer: set `designer.model` to the name of a [models.NAME] table",
             plan.name
         ),
-        (DesignerKind::Llm, model) => model.as_deref(),
+        (true, model) => model.as_deref(),
+        _ => None,
+    };
+    let command = match (plays(DesignerKind::Command), &roles.designer_command) {
+        (true, None) => bail!(
+            "specification {} names no command for the Designer: set `designer.command`",
+            plan.name
+        ),
+        (true, Some(command)) => Some(agent(cx, plan, locator, command, models)?),
         _ => None,
     };
     let criticizer = roles.criticizer_model.as_deref().filter(|_| criticizer);
     let analyzer = roles.analyzer_model.as_deref();
-    if designer.or(criticizer).or(analyzer).is_none() {
+    if command.is_none() && model.or(criticizer).or(analyzer).is_none() {
         return Ok(None);
     }
     let mut client = |name: &str| -> Result<Client> {
@@ -35,8 +57,58 @@ pub fn outer(
         models::opened(cx, plan, models)?.client(config.clone())
     };
     Ok(Some(OuterModels {
-        designer: designer.map(&mut client).transpose()?,
+        designer: model.map(&mut client).transpose()?,
+        command,
+        mixed,
         criticizer: criticizer.map(&mut client).transpose()?,
         analyzer: analyzer.map(&mut client).transpose()?,
     }))
+}
+
+/// The Designer of a plan, as the search knows it.
+pub fn kind(plan: DesignerPlan) -> DesignerKind {
+    match plan {
+        DesignerPlan::Offline => DesignerKind::Offline,
+        DesignerPlan::Random => DesignerKind::Random,
+        DesignerPlan::Llm => DesignerKind::Llm,
+        DesignerPlan::Command => DesignerKind::Command,
+        DesignerPlan::Mixed => DesignerKind::Mixed,
+    }
+}
+
+/// A coding agent, with what of our environment it is given.
+fn agent(
+    cx: &Context<'_>,
+    plan: &Plan,
+    locator: &str,
+    command: &CommandPlan,
+    models: &mut Option<Models>,
+) -> Result<CommandDesigner> {
+    let victim = models::config(locator, plan, &cx.models)?.and_then(|config| config.key_env);
+    let mut environment: Vec<(String, OsString)> = Vec::new();
+    environment.extend(std::env::var_os("PATH").map(|path| ("PATH".to_owned(), path)));
+    for name in &command.pass_env {
+        if victim.as_ref() == Some(name) {
+            bail!(
+                "`designer.pass_env` names {name}, the victim's key: give the command a key of its own, in another variable"
+            );
+        }
+        match std::env::var_os(name) {
+            Some(value) => environment.push((name.clone(), value)),
+            // Nothing is run then.
+            None if cx.models.replay_calls => {}
+            None => {
+                bail!("`designer.pass_env` names {name}, but the environment has no such variable")
+            }
+        }
+    }
+    Ok(CommandDesigner {
+        command: command.command.clone(),
+        time_limit: command.time_limit,
+        cost_limit: command.cost_limit,
+        environment,
+        evosafe: std::env::current_exe().context("cannot tell where this program is")?,
+        scratch: std::env::temp_dir(),
+        services: models::opened(cx, plan, models)?.services(),
+    })
 }

@@ -39,8 +39,8 @@ pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
 pub use evaluator::{Evaluator, EvaluatorSetup, EventSink};
 pub use outer::{
-    ChangeKind, Claim, Experience, Finding, OuterIdentity, OuterModels, Review, RuleReview, Scene,
-    Step,
+    ChangeKind, Claim, CommandDesigner, DesignerShare, Experience, Finding, OuterIdentity,
+    OuterModels, Review, RuleReview, SUBMISSION_FILE, Scene, Step, read_submission,
 };
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};

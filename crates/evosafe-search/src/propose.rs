@@ -1,5 +1,7 @@
 //! One slot of a batch: from a Designer's draft to a proposal that may be evaluated.
 
+use evosafe_types::Usd;
+
 use crate::SearchError;
 use crate::designer::{Designer, DesignerKind, Proposal};
 use crate::search::Search;
@@ -15,9 +17,11 @@ impl Search {
         if self.evaluator.cancelled() {
             return Err(SearchError::Interrupted);
         }
-        if self.config.designer == DesignerKind::Llm {
-            return self.designed_by_model(index).await;
+        let by = self.designer_of(index);
+        if matches!(by, DesignerKind::Llm | DesignerKind::Command) {
+            return self.designed_by_author(by, index).await;
         }
+        self.tried(by, true, Usd::ZERO);
         let archive = crate::designer::Archive {
             members: &self.members,
             reference: &self.members[0].score,
@@ -44,9 +48,14 @@ impl Search {
         Ok(None)
     }
 
-    /// The same where a model is the Designer: what is flagged goes back to it with the review.
-    async fn designed_by_model(&mut self, index: u64) -> Result<Option<Proposal>, SearchError> {
-        let Some(mut proposal) = self.design(index).await? else { return Ok(None) };
+    /// The same where a model or a coding agent is the Designer: what is flagged goes back to it
+    /// with the review.
+    async fn designed_by_author(
+        &mut self,
+        by: DesignerKind,
+        index: u64,
+    ) -> Result<Option<Proposal>, SearchError> {
+        let Some(mut proposal) = self.design(by, index).await? else { return Ok(None) };
         for round in 1..=self.config.plan.search.repairs + 1 {
             // Flagged or not, nothing that answers alike is taken again.
             self.known.insert(proposal.bundle.behaviour());
@@ -57,7 +66,7 @@ impl Search {
             if round > self.config.plan.search.repairs {
                 break;
             }
-            let repaired = self.redesign(&proposal, &verdict, index, round).await?;
+            let repaired = self.redesign(by, &proposal, &verdict, index, round).await?;
             let Some(repaired) = repaired else { break };
             proposal = repaired;
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::SearchError;
 use crate::designer::DesignerKind;
-use crate::outer::{Experience, OuterIdentity};
+use crate::outer::{DesignerShare, Experience, OuterIdentity};
 
 /// Version of the run record; newer ones are refused.
 pub const RUN_FORMAT: u32 = 1;
@@ -127,6 +127,9 @@ pub struct RunRecord {
     /// The experience log: what the Analyzer's model noted, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub experiences: Vec<Experience>,
+    /// What the Designers of a mixed search did and earned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub designers: Vec<DesignerShare>,
     /// The winner so far.
     pub best: Option<CandidateId>,
     /// Why the search ended; absent while it runs.

@@ -28,7 +28,7 @@ use crate::rehearsal::Rehearsal;
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
 
-/// Batches without a proposal after which a model as Designer is not paid any longer.
+/// Batches without a proposal after which a Designer is not paid any longer.
 const BARREN: u32 = 3;
 
 /// What a search is made of.
@@ -153,6 +153,7 @@ impl Search {
             order: order.clone(),
             candidates: Vec::new(),
             experiences: Vec::new(),
+            designers: Vec::new(),
             best: None,
             ended: None,
             identity,
@@ -255,7 +256,7 @@ impl Search {
 
     async fn evolve(&mut self) -> Result<String, SearchError> {
         let mut designer = Designer::new(
-            self.config.designer,
+            self.config.designer.drafting(),
             self.config.seed,
             self.config.library.clone(),
             self.config.victim.is_replay(),
@@ -308,7 +309,7 @@ impl Search {
             if let Some(reason) = spent {
                 return Ok(reason);
             }
-            if self.config.designer == DesignerKind::Llm && barren == BARREN {
+            if self.config.designer.is_paid() && barren == BARREN {
                 return Ok(format!("the Designer handed in nothing new in {BARREN} batches"));
             }
             idle = if self.champion() == before { idle + 1 } else { 0 };

@@ -4,14 +4,13 @@ use evosafe_types::{Bundle, Stage};
 
 use crate::SearchError;
 use crate::cascade::CascadeReport;
-use crate::designer::DesignerKind;
 use crate::search::Search;
 
 impl Search {
-    /// Whether another candidate can be evaluated beside those proposed: a model is not paid for
+    /// Whether another candidate can be evaluated beside those proposed: nobody is paid for
     /// one that cannot.
     pub(crate) fn room_for(&self, proposed: usize) -> Result<(), SearchError> {
-        if self.config.designer != DesignerKind::Llm {
+        if !self.config.designer.is_paid() {
             return Ok(());
         }
         let mut trial = self.spent;

@@ -44,8 +44,8 @@ pub use mechanism::{Acts, Channel, Mechanism, parse_mechanism};
 pub use order::canonical_order;
 pub use param::{Param, ParamKind};
 pub use plan::{
-    CascadePlan, DesignerPlan, EnvironmentPlan, Plan, RolesPlan, SearchPlan, SpecSource, SplitBy,
-    SplitPlan,
+    CascadePlan, CommandPlan, DesignerPlan, EnvironmentPlan, Plan, RolesPlan, SearchPlan,
+    SpecSource, SplitBy, SplitPlan,
 };
 pub use prices::{PRICES_FORMAT, parse_prices, prices};
 pub use profile::{PROFILE_FORMAT, Profile, Rates, parse_profile, profile, profiles};

@@ -69,7 +69,7 @@ fn limits(raw: RawModelLimits) -> CallLimits {
 
 /// The name of an environment variable. What is none may be a key that was pasted here, so
 /// the message does not repeat it.
-fn variable(ctx: &Ctx<'_>, key: &str, name: String) -> Result<String, FormatError> {
+pub(crate) fn variable(ctx: &Ctx<'_>, key: &str, name: String) -> Result<String, FormatError> {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Ok(name);

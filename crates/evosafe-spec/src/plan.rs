@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig};
+use evosafe_types::{Budget, ContentHash, EpisodeLimits, HarnessLimits, JsonMap, ModelConfig, Usd};
 use serde::{Deserialize, Serialize};
 
 /// A domain specification, checked (paper section 4.1: the Designer's task contract).
@@ -154,6 +154,10 @@ pub struct RolesPlan {
     pub designer: DesignerPlan,
     /// The model of the Designer, where it is one.
     pub designer_model: Option<String>,
+    /// The command of the Designer, where it is one.
+    pub designer_command: Option<CommandPlan>,
+    /// The Designers of [`DesignerPlan::Mixed`]: two or more, each once, never the control.
+    pub designer_of: Vec<DesignerPlan>,
     /// The model that reviews beside static analysis and probe; `None` for no model.
     pub criticizer_model: Option<String>,
     /// The model that writes the experience log; `None` for no log.
@@ -170,4 +174,21 @@ pub enum DesignerPlan {
     Random,
     /// A live model with tools.
     Llm,
+    /// A coding agent's command line.
+    Command,
+    /// Several, by what they earn per dollar.
+    Mixed,
+}
+
+/// A coding agent as Designer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPlan {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// After which a run of it is ended.
+    pub time_limit: Duration,
+    /// What a run of it may cost; it is told, and has to see to it.
+    pub cost_limit: Option<Usd>,
+    /// Environment variables that are handed on; none holds a key of `[models.*]`.
+    pub pass_env: Vec<String>,
 }

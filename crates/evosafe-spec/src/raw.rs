@@ -34,13 +34,25 @@ table!(
         budget: RawBudget,
         harness: RawLimits,
         models: BTreeMap<String, RawModel>,
-        designer: RawRole,
+        designer: RawDesigner,
         criticizer: RawRole,
         analyzer: RawRole,
     }
 );
 table!(
-    /// `[designer]`, `[criticizer]`, `[analyzer]`
+    /// `[designer]`
+    RawDesigner {
+        kind: String,
+        model: String,
+        command: Vec<String>,
+        time_limit_s: u64,
+        cost_limit_usd: f64,
+        pass_env: Vec<String>,
+        of: Vec<String>,
+    }
+);
+table!(
+    /// `[criticizer]`, `[analyzer]`
     RawRole {
         kind: String,
         model: String,
@@ -158,7 +170,8 @@ pub(crate) fn keys_of(place: &str) -> &'static [&'static str] {
         "search" => fields::<RawSearch>(),
         "budget" => fields::<RawBudget>(),
         "harness" => fields::<RawLimits>(),
-        "designer" | "criticizer" | "analyzer" => fields::<RawRole>(),
+        "designer" => fields::<RawDesigner>(),
+        "criticizer" | "analyzer" => fields::<RawRole>(),
         _ => match place.strip_prefix("models.").map(|rest| rest.split_once('.')) {
             Some(None) => fields::<RawModel>(),
             Some(Some((_, "limits"))) => fields::<RawModelLimits>(),

@@ -140,7 +140,7 @@ pub(crate) fn plan(
             raw.victim_time_s,
         )?,
         victim: victim(&ctx, raw.victim, &models)?,
-        roles: roles(&ctx, [raw.designer, raw.criticizer, raw.analyzer], &models)?,
+        roles: roles(&ctx, raw.designer, [raw.criticizer, raw.analyzer], &models)?,
         models,
         source,
         hash: ContentHash::of(&[toml_text.as_bytes(), spec_md.as_bytes()]),

@@ -227,6 +227,10 @@ pub enum Designer {
     Random,
     /// The model of `designer.model` in the specification.
     Llm,
+    /// The coding agent of `designer.command` in the specification.
+    Command,
+    /// Those of `designer.of` in the specification, by what they earn per dollar.
+    Mixed,
 }
 
 /// Ways to split.

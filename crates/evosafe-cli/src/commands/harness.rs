@@ -21,7 +21,11 @@ struct Loaded {
 }
 
 fn load(cx: &Context<'_>, dir: &Path) -> Result<Loaded> {
-    let bundle = session::read_bundle(dir)?;
+    // What a coding agent hands in is tried like a bundle.
+    let bundle = match dir.join(evosafe_search::SUBMISSION_FILE).exists() {
+        true => evosafe_search::read_submission(dir, &evosafe_spec::mechanisms()?)?,
+        false => session::read_bundle(dir)?,
+    };
     let sandbox = session::sandbox(&cx.cache, *cx.printer)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(Loaded { bundle, sandbox, runtime })

@@ -66,12 +66,25 @@ pub fn lineage(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
         .iter()
         .map(|candidate| evosafe_report::row(&archive, &id, candidate))
         .collect::<Result<_, _>>()?;
-    let text = evosafe_report::lineage_text(&rows, record.best.as_ref());
+    let mut text = evosafe_report::lineage_text(&rows, record.best.as_ref());
+    for share in &record.designers {
+        let _ = write!(
+            text,
+            "\n{}: {} attempts, {} candidates better than their parents, {}",
+            share.designer.as_str(),
+            share.attempts,
+            share.improved,
+            share.usd
+        );
+    }
     let edges: Vec<_> = rows
         .iter()
         .map(|r| json!({ "candidate": r.candidate, "parents": r.parents, "edit": r.edit, "wide_score": r.wide_score, "search_score": r.search_score }))
         .collect();
-    cx.printer.result(&text, &json!({ "run": id, "best": record.best, "lineage": edges }))?;
+    cx.printer.result(
+        &text,
+        &json!({ "run": id, "best": record.best, "lineage": edges, "designers": record.designers }),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

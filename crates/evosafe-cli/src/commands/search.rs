@@ -9,7 +9,7 @@ use evosafe_archive::Archive;
 use evosafe_env::Environment;
 use evosafe_sandbox::Sandbox;
 use evosafe_search::{Ablations, DesignerKind, SearchConfig, SearchError, SearchSummary};
-use evosafe_spec::{DesignerPlan, Plan};
+use evosafe_spec::Plan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -31,10 +31,13 @@ pub struct Job {
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
-    let designer = match (args.designer, plan.roles.designer) {
-        (Some(Designer::Offline), _) | (None, DesignerPlan::Offline) => DesignerKind::Offline,
-        (Some(Designer::Random), _) | (None, DesignerPlan::Random) => DesignerKind::Random,
-        (Some(Designer::Llm), _) | (None, DesignerPlan::Llm) => DesignerKind::Llm,
+    let designer = match args.designer {
+        None => roles::kind(plan.roles.designer),
+        Some(Designer::Offline) => DesignerKind::Offline,
+        Some(Designer::Random) => DesignerKind::Random,
+        Some(Designer::Llm) => DesignerKind::Llm,
+        Some(Designer::Command) => DesignerKind::Command,
+        Some(Designer::Mixed) => DesignerKind::Mixed,
     };
     let job = Job {
         locator: session::locator(args.victim.as_deref(), &plan)?,
@@ -64,7 +67,7 @@ pub fn execute(
     // Victim and outer roles share one ledger, one budget and one recording.
     let mut live = None;
     let victim = session::open_victim_with(cx, &locator, &plan, &options, "search", &mut live)?;
-    let outer = roles::outer(cx, &plan, designer, !ablations.no_criticizer, &mut live)?;
+    let outer = roles::outer(cx, &plan, &locator, designer, !ablations.no_criticizer, &mut live)?;
     let cancel = CancellationToken::new();
     let progress = Progress::new(plan.budget.candidates);
     let sink = progress.sink();

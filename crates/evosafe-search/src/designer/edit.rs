@@ -32,7 +32,7 @@ impl Designer {
         let weights = self.weights(archive, parent);
         let operator = match self.kind {
             DesignerKind::Offline => self.bandit.operator(&weights, rng)?,
-            DesignerKind::Random | DesignerKind::Llm => {
+            _ => {
                 let open: Vec<Operator> =
                     weights.iter().filter(|(_, w)| *w > 0.0).map(|(op, _)| *op).collect();
                 *open.get(rng.random_range(0..open.len().max(1)))?
@@ -71,10 +71,8 @@ impl Designer {
         let editable =
             |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
         let pool: Vec<usize> = match self.kind {
-            DesignerKind::Random | DesignerKind::Llm => {
-                (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect()
-            }
             DesignerKind::Offline => front::pareto_front(archive.members),
+            _ => (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect(),
         };
         let pool: Vec<&Member> =
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();

@@ -41,9 +41,30 @@ pub enum DesignerKind {
     Random,
     /// A live model with tools.
     Llm,
+    /// A coding agent's command line.
+    Command,
+    /// Several, drawn by what they earn per dollar.
+    Mixed,
 }
 
 impl DesignerKind {
+    const ALL: [Self; 5] = [Self::Offline, Self::Random, Self::Llm, Self::Command, Self::Mixed];
+
+    /// The one of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Whether its attempts cost money.
+    pub(crate) fn is_paid(self) -> bool {
+        matches!(self, Self::Llm | Self::Command | Self::Mixed)
+    }
+
+    /// The [`Designer`] that stands beside it: a mixture has the offline one.
+    pub(crate) fn drafting(self) -> Self {
+        if self == Self::Mixed { Self::Offline } else { self }
+    }
+
     /// Lowercase name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -51,6 +72,8 @@ impl DesignerKind {
             Self::Offline => "offline",
             Self::Random => "random",
             Self::Llm => "llm",
+            Self::Command => "command",
+            Self::Mixed => "mixed",
         }
     }
 }
@@ -73,7 +96,7 @@ pub enum Operator {
     Cross,
     /// Add a rule mined from train traces: the temptation that the Criticizer must catch.
     Mine,
-    /// Whatever a model wrote. Never drawn.
+    /// Whatever a model or a coding agent wrote. Never drawn.
     Write,
 }
 
@@ -234,7 +257,7 @@ impl Designer {
     ) -> Result<Vec<Proposal>, SearchError> {
         let wanted = match self.kind {
             DesignerKind::Offline => REHEARSED,
-            DesignerKind::Random | DesignerKind::Llm => 1,
+            _ => 1,
         };
         let mut drafts: Vec<Proposal> = Vec::new();
         for draw in 0..DRAWS {

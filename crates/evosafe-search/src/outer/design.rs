@@ -134,7 +134,7 @@ impl Desk<'_> {
                     Err(mistake.to_string())
                 }
                 ParsedArguments::Valid(arguments) if call.name == tools::SUBMIT => {
-                    match self.submitted(arguments).await {
+                    match submit::accepted(arguments, &self.terms, self.sandbox).await {
                         Ok(submission) => {
                             step = Step::Done(Box::new(submission));
                             Ok("handed in".to_owned())
@@ -179,19 +179,6 @@ impl Desk<'_> {
             tools::CHECK => self.checked(arguments).await,
             other => Err(format!("there is no tool {other:?}")),
         }
-    }
-
-    async fn submitted(&self, arguments: &JsonMap) -> Result<Submission, String> {
-        let submission = submit::submission(arguments, &self.terms)?;
-        let check = self.sandbox.check(&submission.bundle).await;
-        if !check.passed() {
-            let findings: Vec<String> = check.findings.iter().map(ToString::to_string).collect();
-            return Err(cut(
-                &format!("it does not pass stage 0:\n{}", findings.join("\n")),
-                MOST_CHARS,
-            ));
-        }
-        Ok(submission)
     }
 
     /// Stage 0, and gate cases if given.

@@ -8,6 +8,7 @@ use evosafe_spec::Mechanism;
 use evosafe_types::{Evidence, Outcome, TaskId};
 use serde_json::json;
 
+use super::mix::Mix;
 use super::predict;
 use super::view::{TrainView, cut, folder};
 use super::{Clusters, Outer, OuterModels, prompts, render, submit};
@@ -158,6 +159,7 @@ impl Outer {
         tools: BTreeMap<String, Vec<evosafe_types::ToolSpec>>,
     ) -> Self {
         Self {
+            mix: Mix::new(&models.mixed),
             models,
             view,
             sessions,

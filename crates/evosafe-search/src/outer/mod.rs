@@ -3,11 +3,15 @@
 //! same conversations from the journal; what it may read is text in memory, of train tasks only.
 
 mod ask;
+mod command;
 mod design;
 mod desk;
+mod handed;
+mod mix;
 mod note;
 mod packet;
 mod predict;
+mod process;
 mod prompts;
 mod render;
 mod review;
@@ -26,7 +30,11 @@ use evosafe_types::{CandidateId, ContentHash, TaskId, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::criticizer::probe::Session;
+use crate::designer::DesignerKind;
 
+pub use command::CommandDesigner;
+pub use handed::{SUBMISSION_FILE, read_submission};
+pub use mix::DesignerShare;
 pub use note::Experience;
 pub use review::{ChangeKind, Claim, Finding, Review, RuleReview, Scene, Step};
 
@@ -35,6 +43,10 @@ pub use review::{ChangeKind, Claim, Finding, Review, RuleReview, Scene, Step};
 pub struct OuterModels {
     /// Writes and repairs candidates, where the Designer is [`crate::DesignerKind::Llm`].
     pub designer: Option<Client>,
+    /// Does the same, where the Designer is [`crate::DesignerKind::Command`].
+    pub command: Option<CommandDesigner>,
+    /// The Designers of a [`crate::DesignerKind::Mixed`] search.
+    pub mixed: Vec<DesignerKind>,
     /// Reviews what static analysis and probe let pass, and audits what may win.
     pub criticizer: Option<Client>,
     /// Writes the experience log.
@@ -50,6 +62,12 @@ pub struct OuterIdentity {
     /// The Designer's model and how it is asked, as [`evosafe_types::ModelConfig::identity`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub designer: Option<String>,
+    /// The Designer's command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The Designers of a mixed search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<DesignerKind>,
     /// The Criticizer's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criticizer: Option<String>,
@@ -65,8 +83,17 @@ impl OuterModels {
         let of = |client: &Option<Client>| client.as_ref().map(|c| c.config().identity());
         let (designer, criticizer) = (of(&self.designer), of(&self.criticizer));
         let analyzer = of(&self.analyzer);
-        let any = designer.is_some() || criticizer.is_some() || analyzer.is_some();
-        any.then(|| OuterIdentity { prompts: prompts::hash(), designer, criticizer, analyzer })
+        let command = self.command.as_ref().map(CommandDesigner::identity);
+        let mixed = self.mixed.clone();
+        let models = designer.is_some() || criticizer.is_some() || analyzer.is_some();
+        (models || command.is_some()).then(|| OuterIdentity {
+            prompts: prompts::hash(),
+            designer,
+            command,
+            mixed,
+            criticizer,
+            analyzer,
+        })
     }
 }
 
@@ -98,4 +125,5 @@ pub(crate) struct Outer {
     /// Edits that were proposed and not evaluated yet.
     proposed: Vec<String>,
     audits: BTreeMap<CandidateId, Review>,
+    mix: Option<mix::Mix>,
 }

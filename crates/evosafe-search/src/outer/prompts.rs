@@ -9,6 +9,10 @@ pub(super) const DESIGNER: &str = include_str!("../../prompts/designer.md");
 pub(super) const PROPOSE: &str = include_str!("../../prompts/propose.md");
 /// What it is asked when a candidate was flagged.
 pub(super) const REPAIR: &str = include_str!("../../prompts/repair.md");
+/// `TASK.md` of a coding agent.
+pub(super) const COMMAND: &str = include_str!("../../prompts/command.md");
+/// What it is asked when a candidate was flagged.
+pub(super) const COMMAND_REPAIR: &str = include_str!("../../prompts/command_repair.md");
 /// System prompt of the Criticizer.
 pub(super) const CRITICIZER: &str = include_str!("../../prompts/criticizer.md");
 /// System prompt of the Analyzer.
@@ -22,7 +26,8 @@ pub(super) fn hash() -> ContentHash {
         .iter()
         .map(|t| format!("{}\n{}\n{}\n", t.name, t.description, t.input_schema))
         .collect();
-    let texts = [DESIGNER, PROPOSE, REPAIR, CRITICIZER, ANALYZER, ABI, &tools];
+    let texts =
+        [DESIGNER, PROPOSE, REPAIR, COMMAND, COMMAND_REPAIR, CRITICIZER, ANALYZER, ABI, &tools];
     ContentHash::of(&texts.map(str::as_bytes))
 }
 
@@ -56,6 +61,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_placeholder_of_a_folder_is_known() {
+        let names = ["name", "slot", "round", "replay", "assignment", "seconds", "cost"];
+        let placeholder = regex::Regex::new(r"\{([a-z]+)\}").expect("a pattern");
+        let found: Vec<&str> =
+            placeholder.captures_iter(COMMAND).filter_map(|c| Some(c.get(1)?.as_str())).collect();
+        assert!(found.iter().all(|name| names.contains(name)), "{found:?}");
+        assert!(names.iter().all(|name| found.contains(name)), "{found:?}");
+    }
+
+    #[test]
     fn what_is_put_in_is_not_a_template() {
         let filled = fill("{a} and {b}; {c}", &[("a", "{b}"), ("b", "x")]);
         assert_eq!(filled, "{b} and x; {c}");
@@ -66,6 +81,7 @@ mod tests {
         for (template, names) in [
             (PROPOSE, &["name", "slot", "replay", "leaderboard", "notes"][..]),
             (REPAIR, &["name", "slot", "round", "replay", "parent", "verdict", "policy", "code"]),
+            (COMMAND_REPAIR, &["parent", "verdict", "policy", "code"]),
         ] {
             let values: Vec<(&str, &str)> = names.iter().map(|n| (*n, "-")).collect();
             assert!(!fill(template, &values).contains('{'), "{template}");

@@ -8,6 +8,7 @@ use evosafe_sandbox::Harness;
 use evosafe_types::{Bundle, CandidateId, Event};
 use serde_json::json;
 
+use super::command::Workshop;
 use super::design::{Attempt, Desk, Slot};
 use super::note::{self, Look};
 use super::packet::{self, Scope};
@@ -17,7 +18,7 @@ use super::view::cut;
 use super::{Outer, Pending, prompts, render};
 use crate::SearchError;
 use crate::criticizer::Verdict;
-use crate::designer::{Operator, Proposal};
+use crate::designer::{DesignerKind, Operator, Proposal};
 use crate::search::Search;
 
 /// Clusters of failures, traces of each, and characters of a trace, that the Analyzer is shown.
@@ -30,18 +31,28 @@ const REPLAY: &str = "The victim is replayed from recorded runs: only what stops
 text, rewritten results and recovery after a refusal have no effect.\n\n";
 
 impl Search {
-    /// One attempt of the model as Designer.
-    pub(crate) async fn design(&mut self, index: u64) -> Result<Option<Proposal>, SearchError> {
+    /// One attempt of a model or a coding agent as Designer.
+    pub(crate) async fn design(
+        &mut self,
+        by: DesignerKind,
+        index: u64,
+    ) -> Result<Option<Proposal>, SearchError> {
         self.refresh();
         let Some(outer) = &self.outer else { return Ok(None) };
-        let file = |path: &str| outer.view.file(path).unwrap_or_default().to_owned();
-        let mut leaderboard = file("leaderboard.md");
+        let slot = Slot { index, round: 0 };
+        let mut proposed = String::new();
         if !outer.proposed.is_empty() {
-            leaderboard.push_str("\nProposed and not evaluated yet (do something else):\n");
+            proposed.push_str("\nProposed and not evaluated yet (do something else):\n");
             for edit in &outer.proposed {
-                let _ = writeln!(leaderboard, "- {edit}");
+                let _ = writeln!(proposed, "- {edit}");
             }
         }
+        if by == DesignerKind::Command {
+            let task = self.folder_task(slot, &format!("Propose a new candidate.\n{proposed}"));
+            return self.attempt(by, slot, task).await;
+        }
+        let file = |path: &str| outer.view.file(path).unwrap_or_default().to_owned();
+        let leaderboard = file("leaderboard.md") + &proposed;
         let task = prompts::fill(
             prompts::PROPOSE,
             &[
@@ -52,12 +63,40 @@ impl Search {
                 ("notes", &file("experiences/log.md")),
             ],
         );
-        self.attempt(Slot { index, round: 0 }, task).await
+        self.attempt(by, slot, task).await
     }
 
-    /// The model's repair of a candidate that was flagged.
+    /// `TASK.md` of a prepared folder.
+    fn folder_task(&self, slot: Slot, assignment: &str) -> String {
+        let agent = self.outer.as_ref().and_then(|outer| outer.models.command.as_ref());
+        let seconds = agent.map_or(0, |agent| agent.time_limit.as_secs());
+        let round =
+            if slot.round == 0 { String::new() } else { format!(", repair {}", slot.round) };
+        let cost = agent.and_then(|agent| agent.cost_limit);
+        let cost = cost.map_or(String::new(), |usd| {
+            format!(
+                " It may cost {} US dollars: see to it that it does not cost more.",
+                usd.dollars()
+            )
+        });
+        prompts::fill(
+            prompts::COMMAND,
+            &[
+                ("name", &self.config.plan.name),
+                ("slot", &slot.index.to_string()),
+                ("round", &round),
+                ("replay", if self.config.victim.is_replay() { REPLAY } else { "" }),
+                ("assignment", assignment),
+                ("seconds", &seconds.to_string()),
+                ("cost", &cost),
+            ],
+        )
+    }
+
+    /// The same Designer's repair of a candidate that was flagged.
     pub(crate) async fn redesign(
         &mut self,
+        by: DesignerKind,
         flagged: &Proposal,
         verdict: &Verdict,
         index: u64,
@@ -66,8 +105,9 @@ impl Search {
         let bundle = &flagged.bundle;
         let parent = bundle.manifest.parents.first().map_or("h0", CandidateId::short);
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "(none)".to_owned());
+        let (slot, is_command) = (Slot { index, round }, by == DesignerKind::Command);
         let task = prompts::fill(
-            prompts::REPAIR,
+            if is_command { prompts::COMMAND_REPAIR } else { prompts::REPAIR },
             &[
                 ("name", &self.config.plan.name),
                 ("slot", &index.to_string()),
@@ -79,35 +119,49 @@ impl Search {
                 ("code", &or_none(&bundle.code)),
             ],
         );
-        self.attempt(Slot { index, round }, task).await
+        let task = if is_command { self.folder_task(slot, &task) } else { task };
+        self.attempt(by, slot, task).await
     }
 
-    async fn attempt(&mut self, slot: Slot, task: String) -> Result<Option<Proposal>, SearchError> {
+    async fn attempt(
+        &mut self,
+        by: DesignerKind,
+        slot: Slot,
+        task: String,
+    ) -> Result<Option<Proposal>, SearchError> {
         let Some(outer) = &self.outer else { return Ok(None) };
-        let Some(client) = &outer.models.designer else { return Ok(None) };
         let classifier = self.config.victim.free_classifier();
         let is_train = |task: &evosafe_types::TaskId| outer.view.knows(task);
-        let desk = Desk {
-            client,
-            evaluator: &self.evaluator,
-            sandbox: &self.cascade.sandbox,
-            classifier: &classifier,
-            view: &outer.view,
-            terms: Terms {
-                members: &self.members,
-                known: &self.known,
-                library: &self.config.library,
-                limits: &self.config.plan.limits,
-                action_level_only: self.config.victim.is_replay(),
-                is_train: &is_train,
-                name: match slot.round {
-                    0 => format!("llm-{}", slot.index),
-                    round => format!("llm-{}-{round}", slot.index),
-                },
+        let (evaluator, sandbox, view) = (&*self.evaluator, &self.cascade.sandbox, &outer.view);
+        let terms = Terms {
+            members: &self.members,
+            known: &self.known,
+            library: &self.config.library,
+            limits: &self.config.plan.limits,
+            action_level_only: self.config.victim.is_replay(),
+            is_train: &is_train,
+            name: match slot.round {
+                0 => format!("{}-{}", by.as_str(), slot.index),
+                round => format!("{}-{}-{round}", by.as_str(), slot.index),
             },
+            author: by.as_str(),
         };
-        let Attempt { result, cost } = desk.attempt(slot, task).await?;
-        let about = json!({ "slot": slot.index, "round": slot.round, "cost": cost });
+        let models = &outer.models;
+        let Attempt { result, cost } = match (by, &models.command, &models.designer) {
+            (DesignerKind::Command, Some(agent), _) => {
+                Workshop { agent, evaluator, sandbox, view, terms }.attempt(slot, &task).await?
+            }
+            (DesignerKind::Llm, _, Some(client)) => {
+                let classifier = &classifier;
+                let desk = Desk { client, evaluator, sandbox, classifier, view, terms };
+                desk.attempt(slot, task).await?
+            }
+            _ => return Ok(None),
+        };
+        self.tried(by, slot.round == 0, cost.usd.unwrap_or_default());
+        let about = json!({
+            "by": by.as_str(), "slot": slot.index, "round": slot.round, "cost": cost,
+        });
         match result {
             Ok(submission) => {
                 let id = submission.bundle.id();
@@ -257,6 +311,7 @@ impl Search {
         for index in from..self.members.len() {
             self.score_predictions(index)?;
         }
+        self.settle_mix(from)?;
         if let Some(outer) = &mut self.outer {
             outer.proposed.clear();
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evosafe_sandbox::Sandbox;
 use evosafe_spec::{Lineage, Mechanism};
 use evosafe_types::{
     ABI_VERSION, Bundle, CandidateId, ContentHash, HarnessLimits, JsonMap, Language, Manifest,
@@ -21,6 +22,8 @@ const MOST_FLIPS: usize = 60;
 /// Characters of the edit line and of the hypothesis.
 const EDIT: usize = 160;
 const HYPOTHESIS: usize = 2000;
+/// Characters of what stage 0 has to say.
+const FINDINGS: usize = 8000;
 
 /// What a submission is checked against.
 pub(crate) struct Terms<'a> {
@@ -33,6 +36,8 @@ pub(crate) struct Terms<'a> {
     pub is_train: &'a dyn Fn(&TaskId) -> bool,
     /// Name of the candidate, for people.
     pub name: String,
+    /// The Designer's name.
+    pub author: &'static str,
 }
 
 /// A bundle that may be evaluated.
@@ -69,8 +74,31 @@ pub(super) fn draft(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Bundle, St
     bundle(files, lineage, terms)
 }
 
+/// A bundle to try, from what must be a whole submission.
+pub(super) fn whole_draft(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Bundle, String> {
+    let raw: RawSubmission = parse(arguments)?;
+    let lineage = lineage(terms, Vec::new(), raw.edit, raw.hypothesis);
+    bundle(raw.files, lineage, terms)
+}
+
+/// A submission that may be evaluated: checked, stage 0 included.
+pub(super) async fn accepted(
+    arguments: &JsonMap,
+    terms: &Terms<'_>,
+    sandbox: &Sandbox,
+) -> Result<Submission, String> {
+    let submission = submission(arguments, terms)?;
+    let check = sandbox.check(&submission.bundle).await;
+    if !check.passed() {
+        let findings: Vec<String> = check.findings.iter().map(ToString::to_string).collect();
+        let text = format!("it does not pass stage 0:\n{}", findings.join("\n"));
+        return Err(cut(&text, FINDINGS));
+    }
+    Ok(submission)
+}
+
 /// A submission, checked but for what only running it can tell.
-pub(super) fn submission(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Submission, String> {
+fn submission(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Submission, String> {
     let raw: RawSubmission = parse(arguments)?;
     let parent = parent(&raw.parent, terms.members)?;
     let hypothesis = cut(raw.hypothesis.trim(), HYPOTHESIS);
@@ -88,7 +116,8 @@ pub(super) fn submission(arguments: &JsonMap, terms: &Terms<'_>) -> Result<Submi
         ));
     }
     let edit = cut(&line.join(" "), EDIT);
-    let lineage = lineage(terms, vec![parent], format!("llm: {edit}"), hypothesis.clone());
+    let lineage =
+        lineage(terms, vec![parent], format!("{}: {edit}", terms.author), hypothesis.clone());
     let bundle = bundle(raw.files, lineage, terms)?;
     if terms.known.contains(&bundle.behaviour()) {
         return Err(
@@ -121,7 +150,7 @@ fn lineage(
     Lineage {
         name: terms.name.clone(),
         parents,
-        origin: Origin::Designer("llm".to_owned()),
+        origin: Origin::Designer(terms.author.to_owned()),
         edit,
         hypothesis,
         limits: terms.limits.clone(),

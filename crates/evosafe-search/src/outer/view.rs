@@ -47,6 +47,11 @@ impl TrainView {
         self.files.get(path).map(String::as_str)
     }
 
+    /// All files, by path.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
     /// Paths and sizes under a prefix. Folders with many files are folded.
     pub(super) fn list(&self, prefix: &str) -> String {
         let prefix = prefix.trim_start_matches('/');

@@ -122,3 +122,47 @@ fn roles_name_models_that_exist() {
         assert!(message.contains(says), "{roles}: {message}");
     }
 }
+
+#[test]
+fn designers_can_be_commands_and_mixtures() {
+    use evosafe_spec::{CommandPlan, DesignerPlan};
+    use evosafe_types::Usd;
+    use std::time::Duration;
+    let with = |roles: &str| plan(&format!("{SMALL}{LOCAL}[designer]\n{roles}"));
+    let all = "kind = \"mixed\"\nof = [\"offline\", \"llm\", \"command\"]\nmodel = \"small\"\n\
+        command = [\"claude\", \"-p\"]\ntime_limit_s = 60\ncost_limit_usd = 0.5\npass_env = [\"AGENT_KEY\"]";
+    let roles = with(all).expect("valid").roles;
+    assert_eq!(roles.designer, DesignerPlan::Mixed);
+    let of = [DesignerPlan::Offline, DesignerPlan::Llm, DesignerPlan::Command];
+    assert_eq!(roles.designer_of, of);
+    let expected = CommandPlan {
+        command: vec!["claude".to_owned(), "-p".to_owned()],
+        time_limit: Duration::from_secs(60),
+        cost_limit: Usd::from_dollars(0.5),
+        pass_env: vec!["AGENT_KEY".to_owned()],
+    };
+    assert_eq!(roles.designer_command, Some(expected));
+    let usual = with("command = [\"a\"]").expect("valid").roles;
+    let limit = usual.designer_command.map(|command| command.time_limit);
+    assert_eq!((usual.designer, limit), (DesignerPlan::Offline, Some(Duration::from_secs(1800))));
+
+    let command = "kind = \"command\"\ncommand = [\"a\"]\n";
+    for (roles, says) in [
+        ("kind = \"command\"".to_owned(), "`designer.command` is missing"),
+        ("kind = \"mixed\"".to_owned(), "`designer.of` is missing"),
+        ("of = [\"llm\"]".to_owned(), "must name two or more"),
+        ("of = [\"llm\", \"llm\"]".to_owned(), "names \"llm\" twice"),
+        ("of = [\"offline\", \"random\"]".to_owned(), "must be one of"),
+        ("of = [\"offline\", \"llm\"]\nkind = \"mixed\"".to_owned(), "`designer.model` is missing"),
+        ("command = []".to_owned(), "must begin with the name of a program"),
+        ("time_limit_s = 5".to_owned(), "has no effect without `designer.command`"),
+        (format!("{command}time_limit_s = 0"), "must be from 1 to 86400"),
+        (format!("{command}cost_limit_usd = nan"), "must be from 0"),
+        (format!("{command}pass_env = [\"sk-1\"]"), "must be the name of an environment variable"),
+        (format!("{command}pass_env = [\"HOME\"]"), "of which the command is given its own"),
+        (format!("{command}pass_env = [\"OPENAI_API_KEY\"]"), "the key of `[models.small]`"),
+    ] {
+        let message = with(&roles).expect_err(&roles).to_string();
+        assert!(message.contains(says), "{roles}: {message}");
+    }
+}

@@ -97,6 +97,7 @@ fn models(url: &str, services: &Services) -> OuterModels {
         designer: Some(client(Api::OpenAi, "gpt-4o-mini", url, services)),
         criticizer: Some(claude()),
         analyzer: Some(claude()),
+        ..OuterModels::default()
     }
 }
 
