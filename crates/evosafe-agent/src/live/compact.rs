@@ -48,7 +48,10 @@ fn length(message: &Message) -> usize {
     }
 }
 
-/// Head and tail of a text; `None` if that would not be shorter.
+/// Least bytes that shortening must save: what was shortened is not shortened again.
+const WORTH: usize = 100;
+
+/// Head and tail of a text; `None` if that would save little.
 fn clipped(text: &str) -> Option<String> {
     let left_out = text.chars().count().checked_sub(2 * KEPT)?;
     let head = text.char_indices().nth(KEPT)?.0;
@@ -56,7 +59,7 @@ fn clipped(text: &str) -> Option<String> {
     let mut short = text[..head].to_owned();
     let _ = write!(short, " [... {left_out} characters of this older result are left out ...] ");
     short.push_str(&text[tail..]);
-    (short.len() < text.len()).then_some(short)
+    (short.len() + WORTH <= text.len()).then_some(short)
 }
 
 #[cfg(test)]
@@ -108,6 +111,6 @@ mod tests {
     #[test]
     fn short_results_stay_as_they_are() {
         assert_eq!(clipped("short"), None);
-        assert_eq!(clipped(&"x".repeat(2 * KEPT + 20)), None);
+        assert_eq!(clipped(&"x".repeat(2 * KEPT + WORTH)), None);
     }
 }
