@@ -55,11 +55,12 @@ fn every_ablation_is_a_search_of_its_own() {
         if flag == "--no-cascade" {
             let board = work.run(&["leaderboard"]).stdout;
             assert!(board.contains("left out cascade"), "{board}");
-            // Each of the candidates has its search score on the whole train side.
+            // Each of the candidates has its search score on the whole train side: six rollouts of
+            // 20 tasks a family.
             let rows = work.run(&["leaderboard", "--json"]).json();
             for row in rows["rows"].as_array().expect("rows") {
                 let n = |rate: &str| row["search"][rate]["n"].as_u64();
-                assert_eq!((n("utility"), n("direct")), (Some(60), Some(60)), "{row}");
+                assert_eq!((n("utility"), n("direct")), (Some(120), Some(120)), "{row}");
             }
         }
     }
