@@ -44,3 +44,18 @@ pub enum TextDecision {
         reason: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found by fuzzing: read without care, the number comes back as 4.1111111111111e36.
+    #[test]
+    fn numbers_of_a_decision_are_read_as_they_were_written() {
+        let text = r#"{"do":"rewrite","arguments":{"amount":4.1111111111110995e+36}}"#;
+        let decision: CallDecision = serde_json::from_str(text).expect("a decision");
+        let written = serde_json::to_string(&decision).expect("JSON");
+        assert_eq!(written, text);
+        assert_eq!(serde_json::from_str::<CallDecision>(&written).expect("JSON"), decision);
+    }
+}
