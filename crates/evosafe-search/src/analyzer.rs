@@ -1,7 +1,7 @@
 //! The Analyzer: from failed traces to what the next edit should know. Train
 //! evidence only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use evosafe_types::{CallDecision, CandidateId, Evidence, Family, MechanismUse, TextDecision};
@@ -110,14 +110,7 @@ fn count_through(failures: &mut Failures, evidence: &Evidence) {
     if entry.example.is_empty() {
         entry.example = evidence.task.to_string();
     }
-    let mut tools: Vec<&str> = evidence
-        .transcript
-        .calls()
-        .filter_map(|c| Some(c.executed.as_ref()?.tool.as_str()))
-        .collect();
-    tools.sort_unstable();
-    tools.dedup();
-    for tool in tools {
+    for tool in executed_tools(evidence) {
         *entry.tools.entry(tool.to_owned()).or_default() += 1;
     }
 }
@@ -190,6 +183,12 @@ impl Failures {
         }
         text
     }
+}
+
+/// Tools whose calls were executed, each once, in order of their names.
+pub(crate) fn executed_tools(evidence: &Evidence) -> BTreeSet<&str> {
+    let calls = evidence.transcript.calls();
+    calls.filter_map(|c| Some(c.executed.as_ref()?.tool.as_str())).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::SearchError;
 use crate::mining;
 
 /// Mechanisms a harness may be composed of.
-const MAX_MECHANISMS: usize = 12;
+pub(crate) const MAX_MECHANISMS: usize = 12;
 /// Weight of the mining operator beside the others: a temptation, not a habit.
 const MINE_WEIGHT: f64 = 0.25;
 

@@ -22,6 +22,7 @@ use crate::rng;
 
 pub use assemble::Palette;
 pub use bandit::Bandit;
+pub(crate) use edit::MAX_MECHANISMS;
 pub use front::merit;
 
 /// Draws before a batch slot gives up on finding something new.

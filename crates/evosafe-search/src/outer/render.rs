@@ -7,7 +7,7 @@ use evosafe_types::{CallDecision, CallRecord, Evidence, Outcome, TextDecision, T
 use similar::TextDiff;
 
 use super::view::cut;
-use crate::analyzer::rule_of;
+use crate::analyzer::{executed_tools, rule_of};
 use crate::designer::Member;
 
 /// Most characters of a result or a text in a trace.
@@ -114,13 +114,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
 pub(super) fn cluster(evidence: &Evidence, undefended: Option<&Outcome>) -> Option<String> {
     let channel = format!("{}/{}", evidence.family.as_str(), evidence.category);
     if evidence.outcome.attack_success() == Some(true) {
-        let mut tools: Vec<&str> = evidence
-            .transcript
-            .calls()
-            .filter_map(|c| Some(c.executed.as_ref()?.tool.as_str()))
-            .collect();
-        tools.sort_unstable();
-        tools.dedup();
+        let tools: Vec<&str> = executed_tools(evidence).into_iter().collect();
         return Some(format!("attack got through: {channel}; executed {}", tools.join(", ")));
     }
     let reached = undefended.and_then(Outcome::task_success) == Some(true);

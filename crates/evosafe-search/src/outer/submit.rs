@@ -13,10 +13,8 @@ use serde_json::Value;
 
 use super::predict::Flip;
 use super::view::cut;
-use crate::designer::Member;
+use crate::designer::{MAX_MECHANISMS, Member};
 
-/// Mechanisms one bundle may be composed of.
-const MOST_MECHANISMS: usize = 12;
 /// Predictions of one submission.
 const MOST_FLIPS: usize = 60;
 /// Characters of the edit line and of the hypothesis.
@@ -184,8 +182,8 @@ fn bundle(files: RawFiles, lineage: Lineage, terms: &Terms<'_>) -> Result<Bundle
 }
 
 fn composed(uses: &[MechanismUse], lineage: &Lineage, terms: &Terms<'_>) -> Result<Bundle, String> {
-    if uses.len() > MOST_MECHANISMS {
-        return Err(format!("at most {MOST_MECHANISMS} mechanisms"));
+    if uses.len() > MAX_MECHANISMS {
+        return Err(format!("at most {MAX_MECHANISMS} mechanisms"));
     }
     let unmeasured = |used: &&MechanismUse| {
         let of = terms.library.iter().find(|m| m.name == used.name);
