@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::graft;
 use crate::surface::version;
 
 const MAGIC: &[u8; 16] = b"evosafe-cwasm-1\n";
@@ -49,7 +50,7 @@ pub fn provider<E: From<wasmtime::Error>>(
     dir: Option<&Path>,
     build: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<Component, E> {
-    let hash = compiled_hash(engine, &[version().as_str().as_bytes()]);
+    let hash = compiled_hash(engine, &[version().as_str().as_bytes(), graft::REVISION.as_bytes()]);
     compiled(engine, dir.map(|dir| (PROVIDER, PROVIDER.file(dir, hash))), build)
 }
 

@@ -56,16 +56,16 @@ impl Sandbox {
     }
 }
 
-struct Trial {
+pub struct Trial {
     calls: u32,
     /// Every answer in order, printed.
-    answers: Vec<String>,
-    log: TrajectoryLog,
-    faults: Vec<Located>,
+    pub answers: Vec<String>,
+    pub log: TrajectoryLog,
+    pub faults: Vec<Located>,
 }
 
 /// One trajectory over all sample input.
-async fn trial(harness: &Harness, ctx: &RunContext, classifier: &Classifier) -> Trial {
+pub async fn trial(harness: &Harness, ctx: &RunContext, classifier: &Classifier) -> Trial {
     let mut run = harness.start(ctx, classifier.clone()).await;
     let mut answers = vec![format!("{:?}", run.hidden_tools())];
     for prompt in sample::TEXTS {

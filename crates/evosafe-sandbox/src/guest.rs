@@ -1,18 +1,36 @@
 //! The two kinds of component that answer hooks: the shared provider with a candidate
 //! loaded, and a component of its own.
 
+use tokio::sync::OnceCell;
 use wasmtime::Store;
 
 use crate::bindings::own::{Harness, HarnessPre};
 use crate::bindings::{Provider, types as wit};
 use crate::host::HostState;
+use crate::image::Image;
 
 /// What a harness runs.
 pub enum Program {
-    /// A wrapped module, to be loaded into the shared provider.
-    Script(String),
+    /// A module for the shared provider.
+    Script(Script),
     /// A component that exports the contract.
     Component(HarnessPre<HostState>),
+}
+
+/// A module for the shared provider.
+pub struct Script {
+    /// What the provider's `load` receives.
+    pub source: String,
+    /// What loading it leaves in memory; `None` if it must be loaded each time. Made by the
+    /// first trajectory.
+    pub image: OnceCell<Option<Image>>,
+}
+
+impl Script {
+    /// A module that was not loaded yet.
+    pub fn new(source: String) -> Self {
+        Self { source, image: OnceCell::new() }
+    }
 }
 
 /// An instance of either kind.

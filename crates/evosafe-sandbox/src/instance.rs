@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use evosafe_types::{ClassifyRecord, HarnessFault, HarnessLimits, Hook};
 use tokio::sync::OwnedSemaphorePermit;
+use wasmtime::component::Instance as RawInstance;
 use wasmtime::{Store, Trap};
 
+use crate::bindings::Provider;
+use crate::bindings::own::Harness;
 use crate::engine::YIELD_FUEL;
 use crate::error::{fault, kind};
-use crate::guest::{Guest, Program};
+use crate::guest::{Guest, Program, Script};
 use crate::host::{Classifier, HostState, Noticed};
+use crate::image::{Image, roomy};
 use crate::sandbox::Shared;
 use crate::source::{CODE_FILE, WRAPPER_LINES};
 use crate::surface::hook_name;
@@ -26,6 +30,8 @@ pub struct Located {
 pub struct Live {
     pub store: Store<HostState>,
     pub guest: Guest,
+    /// The guest, without names for what it exports.
+    raw: RawInstance,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -53,6 +59,29 @@ impl Instance {
         limits: &HarnessLimits,
         classifier: Classifier,
     ) -> Self {
+        // Before the permit: what takes the image needs one itself.
+        let image = match program {
+            Program::Script(script) => {
+                script.image.get_or_init(|| image(shared, script, limits)).await.as_ref()
+            }
+            Program::Component(_) => None,
+        };
+        let mut instance = Self::new(shared, program, limits, classifier).await;
+        match (program, image) {
+            (Program::Script(_), Some(image)) => instance.write(shared, image).await,
+            (Program::Script(script), None) => instance.load(&script.source).await,
+            (Program::Component(_), _) => {}
+        }
+        instance
+    }
+
+    /// Makes an instance with nothing loaded.
+    async fn new(
+        shared: &Shared,
+        program: &Program,
+        limits: &HarnessLimits,
+        classifier: Classifier,
+    ) -> Self {
         let mut instance = Self {
             live: None,
             limits: limits.clone(),
@@ -72,26 +101,15 @@ impl Instance {
             .set_fuel(limits.fuel)
             .and_then(|()| store.fuel_async_yield_interval(Some(YIELD_FUEL)));
         let made = match metered {
-            Ok(()) => match program {
-                Program::Script(_) => {
-                    shared.provider.instantiate_async(&mut store).await.map(Guest::Provider)
-                }
-                Program::Component(own) => {
-                    own.instantiate_async(&mut store).await.map(Guest::Component)
-                }
-            },
+            Ok(()) => guest(&mut store, shared, program).await,
             Err(error) => Err(error),
         };
         match made {
-            Ok(guest) => instance.live = Some(Live { store, guest, _permit: permit }),
+            Ok((guest, raw)) => instance.live = Some(Live { store, guest, raw, _permit: permit }),
             Err(error) => {
                 let noticed = store.into_data().take_noticed();
                 instance.trapped(Hook::Begin, noticed, &error);
-                return instance;
             }
-        }
-        if let Program::Script(source) = program {
-            instance.load(source).await;
         }
         instance
     }
@@ -103,6 +121,25 @@ impl Instance {
         if self.leave(Hook::Begin, loaded) == Some(false) {
             self.refuse(Hook::Begin, kind::TRAP, "the candidate was not loaded");
         }
+    }
+
+    /// Does what loading would, by an image of what it left elsewhere.
+    async fn write(&mut self, shared: &Shared, image: &Image) {
+        let Some(live) = self.enter(Hook::Begin) else { return };
+        let written = shared.door.write(&mut live.store, &live.raw, image).await;
+        self.leave(Hook::Begin, written);
+    }
+
+    /// Ends the instance and hands over its memory; `None` if that is not all that it has to show.
+    async fn into_memory(mut self, shared: &Shared) -> Option<Vec<u8>> {
+        let live = self.live.as_mut()?;
+        let data = live.store.data();
+        let silent = self.faults.is_empty() && data.classify.is_empty() && data.log.is_empty();
+        let memory = match silent {
+            true => shared.door.read(&mut live.store, &live.raw).await.ok(),
+            false => None,
+        };
+        memory
     }
 
     /// Whether every answer is closed from here on.
@@ -231,6 +268,37 @@ impl Instance {
             self.log = data.log;
         }
     }
+}
+
+/// Instantiates a program.
+async fn guest(
+    store: &mut Store<HostState>,
+    shared: &Shared,
+    program: &Program,
+) -> wasmtime::Result<(Guest, RawInstance)> {
+    match program {
+        Program::Script(_) => {
+            let raw = shared.provider.instance_pre().instantiate_async(&mut *store).await?;
+            Ok((Guest::Provider(Provider::new(store, &raw)?), raw))
+        }
+        Program::Component(own) => {
+            let raw = own.instance_pre().instantiate_async(&mut *store).await?;
+            Ok((Guest::Component(Harness::new(store, &raw)?), raw))
+        }
+    }
+}
+
+/// What loading a candidate leaves in memory; `None` if it fails, leaves something else too, or
+/// leaves no room to look.
+async fn image(shared: &Shared, script: &Script, limits: &HarnessLimits) -> Option<Image> {
+    let program = Program::Script(Script::new(String::new()));
+    let most = roomy();
+    let new = |limits| Instance::new(shared, &program, limits, Classifier::Absent);
+    let fresh = || async { new(&most).await.into_memory(shared).await };
+    let fresh = shared.fresh.get_or_init(fresh).await.as_ref()?;
+    let mut instance = new(limits).await;
+    instance.load(&script.source).await;
+    Some(Image::new(fresh, &instance.into_memory(shared).await?))
 }
 
 /// Line and column of `harness.js` in the innermost frame that is the candidate's.

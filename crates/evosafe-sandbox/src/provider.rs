@@ -9,6 +9,7 @@ use wasmtime::component::Component;
 
 use crate::cache;
 use crate::error::SandboxError;
+use crate::graft::graft;
 use crate::surface::{WIT, candidate_source, provider_source};
 
 /// The compiled provider: from `cache_dir` if a sound copy is there, else built (a few
@@ -17,7 +18,10 @@ use crate::surface::{WIT, candidate_source, provider_source};
 /// # Errors
 /// When the build fails. A cache that cannot be read or written is not an error.
 pub fn provider(engine: &Engine, cache_dir: Option<&Path>) -> Result<Component, SandboxError> {
-    cache::provider(engine, cache_dir, || build("provider", &provider_source()))
+    cache::provider(engine, cache_dir, || {
+        let wasm = build("provider", &provider_source())?;
+        graft(&wasm).map_err(SandboxError::Provider)
+    })
 }
 
 /// A self-contained component of one candidate; `wrapped` is what the provider's `load`

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use evosafe_types::{ABI_VERSION, Bundle, ContentHash, HarnessLimits, Hook, Language, RunContext};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, Linker};
 
@@ -12,8 +12,9 @@ use crate::bindings::{Provider, ProviderPre};
 use crate::component::{WASM_FILE, compile};
 use crate::engine::{LIVE_TRAJECTORIES, MAX_MEMORY_MIB, engine};
 use crate::error::{BuildError, CompileError, Finding, SandboxError};
-use crate::guest::Program;
+use crate::guest::{Program, Script};
 use crate::host::{Classifier, HostState};
+use crate::image::Door;
 use crate::provider::{candidate, provider};
 use crate::regex::Patterns;
 use crate::source::{EMPTY, wrap};
@@ -40,6 +41,10 @@ pub struct Sandbox {
 pub struct Shared {
     pub engine: Engine,
     pub provider: ProviderPre<HostState>,
+    /// To the memory of the provider's instances.
+    pub door: Door,
+    /// Memory of a fresh instance, read when it is first needed; `None` if it cannot be.
+    pub fresh: OnceCell<Option<Vec<u8>>>,
     /// The provider again, as an example of what exports the contract.
     pub reference: Component,
     pub cache_dir: Option<PathBuf>,
@@ -64,11 +69,13 @@ impl Sandbox {
             ProviderPre::new(linker.instantiate_pre(&component)?)
         };
         let provider = linked().map_err(|error| SandboxError::Provider(format!("{error:#}")))?;
+        let door = Door::of(&component)?;
         let live = Arc::new(Semaphore::new(LIVE_TRAJECTORIES as usize));
         let patterns = Arc::new(Patterns::default());
         let cache_dir = options.cache_dir.clone();
         let reference = component;
-        let shared = Shared { engine, provider, reference, cache_dir, patterns, live };
+        let fresh = OnceCell::new();
+        let shared = Shared { engine, provider, door, fresh, reference, cache_dir, patterns, live };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -90,7 +97,10 @@ impl Sandbox {
         let code = match (bundle.manifest.language, &bundle.code, &bundle.component) {
             (Language::Javascript, None, _) => Ok(None),
             (Language::Javascript, Some(code), _) => wrap(code).map(|wrapped| {
-                Some(Code { hooks: wrapped.hooks, program: Program::Script(wrapped.source) })
+                Some(Code {
+                    hooks: wrapped.hooks,
+                    program: Program::Script(Script::new(wrapped.source)),
+                })
             }),
             (Language::Component, _, Some(wasm)) => self.component(wasm).map(Some),
             (Language::Component, _, None) => {
