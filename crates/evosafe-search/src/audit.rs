@@ -7,7 +7,7 @@ use evosafe_types::{AuditReport, Bundle, CandidateId, Spending, TaskId};
 
 use crate::SearchError;
 use crate::cascade::{bound, rule};
-use crate::designer::merit;
+use crate::designer::Yardstick;
 use crate::evaluate::{Bench, EvaluateConfig};
 use crate::verdict::{Verdict, score};
 
@@ -36,7 +36,7 @@ pub fn audited(order: &[TaskId], plan: &CascadePlan) -> usize {
 
 /// Runs what is missing of the bank and compares.
 ///
-/// `config` holds the first [`audited`] tasks; `bank` the candidates in order, H0 left out.
+/// `config` holds the first [`audited`] tasks; `rule_price` is that of the search (points); `bank` the candidates in order, H0 left out.
 ///
 /// # Errors
 /// If the user interrupts or the archive fails.
@@ -44,10 +44,11 @@ pub async fn audit(
     config: EvaluateConfig,
     order: &[TaskId],
     plan: &CascadePlan,
+    rule_price: f64,
     bank: &[Bundle],
 ) -> Result<AuditReport, SearchError> {
     let archive = std::sync::Arc::clone(&config.archive);
-    let report = run(config, order, plan, bank).await;
+    let report = run(config, order, plan, rule_price, bank).await;
     archive.flush()?;
     report
 }
@@ -56,6 +57,7 @@ async fn run(
     config: EvaluateConfig,
     order: &[TaskId],
     plan: &CascadePlan,
+    rule_price: f64,
     bank: &[Bundle],
 ) -> Result<AuditReport, SearchError> {
     let rollouts = config.rollouts.max(1) as usize;
@@ -87,7 +89,10 @@ async fn run(
         }
         let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
         let fate =
-            |window: &Window, gated: bool| fate(window, plan, gated, &verdicts, &reference, &seen);
+            |window: &Window, gated: bool| {
+                let rank = (bundle, rule_price);
+                fate(window, plan, gated, rank, (&verdicts, &reference), &seen)
+            };
         fates[0].push((id.clone(), fate(&nested, false)));
         if staged_fits {
             fates[1].push((id.clone(), fate(&fresh, true)));
@@ -112,8 +117,8 @@ fn fate(
     window: &Window,
     plan: &CascadePlan,
     gated: bool,
-    verdicts: &[Verdict],
-    reference: &[Verdict],
+    (bundle, rule_price): (&Bundle, f64),
+    (verdicts, reference): (&[Verdict], &[Verdict]),
     seen: &dyn Fn(usize) -> (u32, usize),
 ) -> Fate {
     let cut = |range: &std::ops::Range<usize>, of: &[Verdict]| -> Vec<Verdict> {
@@ -133,8 +138,10 @@ fn fate(
     if !stopped {
         run.extend(window.search.clone());
     }
-    let h0 = score(&cut(&window.search, reference));
-    let merit = merit(&score(&searched), &h0, plan.under_attack_margin).filter(|_| !stopped);
+    let reference = score(&cut(&window.search, reference));
+    let under_attack_margin = plan.under_attack_margin;
+    let yardstick = Yardstick { reference, under_attack_margin, rule_price };
+    let merit = yardstick.merit(&score(&searched), bundle).filter(|_| !stopped);
     Fate {
         episodes: run.len() as u64,
         turns: run.iter().map(|&at| u64::from(seen(at).0)).sum(),
@@ -159,6 +166,7 @@ mod tests {
     use evosafe_types::{Family, Outcome};
 
     use super::*;
+    use crate::criticizer::samples::bundle;
 
     /// Benign, direct, indirect in turn; benign tasks succeed or not, attacks never do.
     fn verdicts(n: usize, succeeds: bool) -> Vec<Verdict> {
@@ -188,10 +196,11 @@ mod tests {
         let nested = Window { smoke: 0..3, gate: 0..12, search: 0..30 };
         let fresh = Window { smoke: 0..3, gate: 3..15, search: 15..45 };
         let reference = verdicts(45, true);
+        let harness = bundle("export function onPreToolCall() { return allow(); }");
         let run = |window: &Window, gated: bool, succeeds: bool, faults: usize| {
             let seen = |at: usize| (2, if at == 1 { faults } else { 0 });
             let ours = verdicts(45, succeeds);
-            let fate = fate(window, &plan, gated, &ours, &reference, &seen);
+            let fate = fate(window, &plan, gated, (&harness, 0.0), (&ours, &reference), &seen);
             (fate.episodes, fate.turns, fate.stopped)
         };
         assert_eq!(run(&nested, false, false, 1), (30, 60, false), "no cascade, no stops");

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::SearchError;
 use crate::compare;
 use crate::criticizer::probe::ProbeReport;
-use crate::designer::merit;
+use crate::designer::{Yardstick, rules};
 use crate::search::Search;
 use crate::verdict::{Verdict, score};
 
@@ -114,7 +114,9 @@ impl Search {
         let body = json!({
             "eligible": reasons.is_empty(), "reasons": reasons,
             "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
-            "expected_loss": loss, "points_by_rollout": by_rollout(verdicts), "probe": probed,
+            "expected_loss": loss,
+            "rule_cost": self.record.rule_price * rules(&self.members[index].bundle),
+            "points_by_rollout": by_rollout(verdicts), "probe": probed,
         });
         self.result(&id, ResultKind::Promotion, body)?;
         let failures = self.note(&id, verdicts)?;
@@ -136,8 +138,8 @@ impl Search {
     fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
-            let merit =
-                of.wide.as_ref().and_then(|s| merit(s, self.h0_wide(), self.under_attack_margin()));
+            let yardstick = self.yardstick(*self.h0_wide());
+            let merit = of.wide.as_ref().and_then(|score| yardstick.merit(score, &of.bundle));
             merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
         let runs =
@@ -160,14 +162,20 @@ impl Search {
         self.config.plan.cascade.under_attack_margin
     }
 
-    fn h0_wide(&self) -> &evosafe_types::Score {
+    /// What candidates are ranked by, given how H0 does on the same tasks.
+    pub(crate) fn yardstick(&self, reference: Score) -> Yardstick {
+        let (under_attack_margin, rule_price) = (self.under_attack_margin(), self.record.rule_price);
+        Yardstick { reference, under_attack_margin, rule_price }
+    }
+
+    pub(crate) fn h0_wide(&self) -> &Score {
         self.members[0].wide.as_ref().unwrap_or(&self.members[0].score)
     }
 
     fn search_merit(&self, index: usize) -> f64 {
-        let h0 = &self.members[0].score;
-        merit(&self.members[index].score, h0, self.under_attack_margin())
-            .unwrap_or(f64::NEG_INFINITY)
+        let yardstick = self.yardstick(self.members[0].score);
+        let of = &self.members[index];
+        yardstick.merit(&of.score, &of.bundle).unwrap_or(f64::NEG_INFINITY)
     }
 
     fn ranks_above(&self, a: usize, b: usize) -> bool {

@@ -24,18 +24,14 @@ impl Search {
         self.tried(by, true, Usd::ZERO);
         let archive = crate::designer::Archive {
             members: &self.members,
-            reference: &self.members[0].score,
-            under_attack_margin: self.config.plan.cascade.under_attack_margin,
+            yardstick: self.yardstick(self.members[0].score),
             traces: &self.h0_traces,
             known: &self.known,
         };
         let drafts = designer.drafts(&archive, index)?;
-        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
-        let Some(mut proposal) =
-            self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
-        else {
-            return Ok(None);
-        };
+        let yardstick = self.yardstick(*self.h0_wide());
+        let best = self.rehearsal.best(drafts, &self.cascade.sandbox, &yardstick).await;
+        let Some(mut proposal) = best else { return Ok(None) };
         for _ in 0..=self.config.plan.search.repairs {
             let Some(verdict) = self.review(&proposal.bundle).await? else {
                 let new = self.known.insert(proposal.bundle.behaviour());

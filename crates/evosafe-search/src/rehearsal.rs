@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::criticizer::probe::{self, Point, Session};
 use crate::criticizer::{suites_of, tools_of};
-use crate::designer::{Palette, Proposal};
+use crate::designer::{Palette, Proposal, Yardstick, rules};
 
 /// Most attack sessions, those that succeeded undefended.
 const MOST_ATTACKS: usize = 32;
@@ -63,14 +63,14 @@ impl Rehearsal {
         }
     }
 
-    /// The most promising of some drafts, given what H0 scores; of equals the first. One
+    /// The most promising of some drafts; of equals the first. One
     /// that steps in just where an earlier proposal did is taken only if all do: its
     /// episodes would show nothing new.
     pub(crate) async fn best(
         &mut self,
         drafts: Vec<Proposal>,
         sandbox: &Sandbox,
-        h0: &Score,
+        yardstick: &Yardstick,
     ) -> Option<Proposal> {
         if drafts.len() == 1 {
             return drafts.into_iter().next();
@@ -82,7 +82,13 @@ impl Rehearsal {
                 // What does not build is stopped, and archived, at stage 0.
                 Err(_) => Vec::new(),
             };
-            let merit = if stops.is_empty() { f64::NEG_INFINITY } else { self.gain(&stops, h0) };
+            let merit = match stops.is_empty() {
+                true => f64::NEG_INFINITY,
+                false => {
+                    let price = yardstick.rule_price * rules(&draft.bundle);
+                    self.gain(&stops, &yardstick.reference) - price
+                }
+            };
             let rank = (!self.seen.contains(&stops), merit);
             if best.as_ref().is_none_or(|(top, ..)| rank > *top) {
                 best = Some((rank, draft, stops));
@@ -157,7 +163,7 @@ fn share(sessions: &[Stops]) -> f64 {
 #[cfg(test)]
 mod tests {
     use evosafe_sandbox::SandboxOptions;
-    use evosafe_types::{ABI_VERSION, HarnessLimits, Language, Manifest, Origin, Rate};
+    use evosafe_types::Rate;
 
     use super::*;
     use crate::criticizer::samples;
@@ -171,24 +177,7 @@ mod tests {
 }";
 
     fn draft(code: &str) -> Proposal {
-        let manifest = Manifest {
-            abi: ABI_VERSION,
-            language: Language::Javascript,
-            name: "test".to_owned(),
-            parents: Vec::new(),
-            origin: Origin::Seed,
-            edit: String::new(),
-            limits: HarnessLimits::default(),
-            mechanisms: Vec::new(),
-        };
-        let bundle = Bundle {
-            policy: None,
-            code: Some(code.to_owned()),
-            component: None,
-            rationale: String::new(),
-            manifest,
-            manifest_text: String::new(),
-        };
+        let bundle = samples::bundle(code);
         Proposal { bundle, operator: Operator::Add, touched: Vec::new() }
     }
 
@@ -209,6 +198,7 @@ mod tests {
         let sandbox = Sandbox::new(&SandboxOptions::default()).expect("the provider builds");
         let rate = |hits| Rate { hits, n: 10 };
         let h0 = Score { utility: rate(8), indirect: rate(4), ..Score::default() };
+        let yardstick = Yardstick { reference: h0, rule_price: 1.0, ..Yardstick::default() };
         let (all, none, tells) = (draft(BLOCKS_ALL), draft(BLOCKS_NONE), draft(TELLS));
         for (draft, points) in [(&none, 0.0), (&all, 40.0 - 80.0), (&tells, 40.0)] {
             let harness = sandbox.prepare(&draft.bundle).expect("it builds");
@@ -217,7 +207,7 @@ mod tests {
             assert!((predicted - points).abs() < 1e-9, "{predicted}, expected {points}");
         }
         let drafts = vec![all.clone(), tells.clone(), none.clone()];
-        let best = rehearsal.best(drafts, &sandbox, &h0).await;
+        let best = rehearsal.best(drafts, &sandbox, &yardstick).await;
         assert_eq!(best.expect("a draft").bundle, tells.bundle);
         let twin = |of: &Proposal| {
             let mut twin = of.clone();
@@ -226,11 +216,11 @@ mod tests {
         };
         let copy = twin(&none);
         let drafts = vec![twin(&tells), all.clone(), copy.clone(), none.clone()];
-        let new = rehearsal.best(drafts, &sandbox, &h0).await;
+        let new = rehearsal.best(drafts, &sandbox, &yardstick).await;
         assert_eq!(new.expect("a draft").bundle, copy.bundle, "new, and of equals the first");
         let drafts = vec![none.clone(), twin(&tells)];
-        let old = rehearsal.best(drafts, &sandbox, &h0).await;
+        let old = rehearsal.best(drafts, &sandbox, &yardstick).await;
         assert_eq!(old.expect("a draft").bundle, twin(&tells).bundle, "nothing is new");
-        assert!(rehearsal.best(Vec::new(), &sandbox, &h0).await.is_none());
+        assert!(rehearsal.best(Vec::new(), &sandbox, &yardstick).await.is_none());
     }
 }

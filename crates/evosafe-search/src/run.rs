@@ -14,7 +14,7 @@ pub const RUN_FORMAT: u32 = 1;
 
 /// Raised whenever the same evidence may lead a search to other candidates: a search of an
 /// older version is not continued but begun anew, from its evidence.
-pub const SEARCH_VERSION: u32 = 2;
+pub const SEARCH_VERSION: u32 = 3;
 
 /// Everything that decides the result of a search. Budgets are absent on purpose: a
 /// larger budget continues the same search.
@@ -130,6 +130,10 @@ pub struct RunRecord {
     /// What the Designers of a mixed search did and earned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub designers: Vec<DesignerShare>,
+    /// Points that one more rule of a harness is expected to cost, see
+    /// [`crate::designer::rule_price`].
+    #[serde(default)]
+    pub rule_price: f64,
     /// The winner so far.
     pub best: Option<CandidateId>,
     /// Why the search ended; absent while it runs.

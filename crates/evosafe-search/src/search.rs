@@ -21,12 +21,13 @@ use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
-use crate::designer::{Designer, DesignerKind, Member, Proposal};
+use crate::designer::{Designer, DesignerKind, Member, Proposal, rule_price};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
+use crate::verdict::{Verdict, score};
 
 /// Batches without a proposal after which a Designer is not paid any longer.
 const BARREN: u32 = 3;
@@ -154,6 +155,7 @@ impl Search {
             candidates: Vec::new(),
             experiences: Vec::new(),
             designers: Vec::new(),
+            rule_price: 0.0,
             best: None,
             ended: None,
             identity,
@@ -241,6 +243,7 @@ impl Search {
             self.h0_traces.extend(self.evaluator.all_evidence(&h0.id(), task)?);
         }
         self.evaluator.remember(&self.h0_traces);
+        self.record.rule_price = self.rule_price(&wide);
         self.commit(&h0, report)?;
         self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
@@ -252,6 +255,14 @@ impl Search {
         }
         self.open_outer(&wide)?;
         self.take_note(0).await
+    }
+
+    /// See [`rule_price`]; honest requests are those of H0's train episodes that have a goal.
+    fn rule_price(&self, wide: &[Verdict]) -> f64 {
+        let honest = |e: &&Evidence| e.outcome.task_success().is_some();
+        let requests: BTreeSet<&str> =
+            self.h0_traces.iter().filter(honest).map(|e| &*e.transcript.instruction).collect();
+        rule_price(requests.len(), score(wide).utility.value().unwrap_or(0.0))
     }
 
     async fn evolve(&mut self) -> Result<String, SearchError> {

@@ -201,3 +201,25 @@ pub(crate) fn corpus() -> CorpusTokens {
         episodes: episodes.iter().map(|(suite, e)| (*suite, e)).collect(),
     })
 }
+
+/// A seed bundle of this code and no names.
+pub fn bundle(code: &str) -> Bundle {
+    let manifest = Manifest {
+        abi: ABI_VERSION,
+        language: Language::Javascript,
+        name: "test".to_owned(),
+        parents: Vec::new(),
+        origin: Origin::Seed,
+        edit: String::new(),
+        limits: HarnessLimits::default(),
+        mechanisms: Vec::new(),
+    };
+    Bundle {
+        policy: None,
+        code: Some(code.to_owned()),
+        component: None,
+        rationale: String::new(),
+        manifest,
+        manifest_text: String::new(),
+    }
+}

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use evosafe_types::{MechanismUse, Score};
+use evosafe_types::MechanismUse;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+
+use super::front::Yardstick;
 
 /// Chance that a mechanism is on offer in one draft, so that drafts differ.
 const ON_OFFER: f64 = 0.85;
@@ -24,17 +26,18 @@ pub struct Palette {
 
 impl Palette {
     /// Adds mechanisms to `genome` while one is worth it: the part of H0's ASR that it newly
-    /// stops exceeds the part of H0's utility that it newly disturbs. With `deep`, also those
+    /// stops exceeds the part of H0's utility that it newly disturbs and the price of a rule. With `deep`, also those
     /// that disturb nothing and stop what is stopped already: a second line for what the
     /// first sees only in these sessions. Returns the names added.
     pub(super) fn assemble(
         &self,
         genome: &mut Vec<MechanismUse>,
-        h0: &Score,
+        yardstick: &Yardstick,
         most: usize,
         deep: bool,
         rng: &mut ChaCha8Rng,
     ) -> Vec<String> {
+        let h0 = &yardstick.reference;
         let (asr, utility) = (h0.asr().value().unwrap_or(0.0), h0.utility.value().unwrap_or(0.0));
         let mut covered: Option<StepsIn> = None;
         for used in genome.iter() {
@@ -62,7 +65,9 @@ impl Palette {
                 };
                 let nothing = (vec![false; one.0.len()], vec![false; one.1.len()]);
                 let all = covered.as_ref().unwrap_or(&nothing);
-                asr * new(&all.0, &one.0) - utility * new(&all.1, &one.1)
+                asr * new(&all.0, &one.0)
+                    - utility * new(&all.1, &one.1)
+                    - yardstick.rule_price / 100.0
             };
             let best = offer
                 .iter()
@@ -100,7 +105,7 @@ fn share(hits: usize, of: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use evosafe_types::Rate;
+    use evosafe_types::{Rate, Score};
     use rand_chacha::rand_core::SeedableRng;
 
     use super::*;
@@ -123,8 +128,17 @@ mod tests {
 
     /// All drafts that occur, over many streams.
     fn drafts(start: &[&str], deep: bool) -> std::collections::BTreeSet<Vec<String>> {
+        priced(start, deep, 1.0)
+    }
+
+    fn priced(
+        start: &[&str],
+        deep: bool,
+        rule_price: f64,
+    ) -> std::collections::BTreeSet<Vec<String>> {
         let rate = |hits| Rate { hits, n: 10 };
-        let h0 = Score { utility: rate(9), indirect: rate(5), ..Score::default() };
+        let reference = Score { utility: rate(9), indirect: rate(5), ..Score::default() };
+        let yardstick = Yardstick { reference, rule_price, ..Yardstick::default() };
         (0..200)
             .map(|seed| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -133,7 +147,7 @@ mod tests {
                     params: BTreeMap::new(),
                 };
                 let mut genome: Vec<MechanismUse> = start.iter().map(of).collect();
-                palette().assemble(&mut genome, &h0, 4, deep, &mut rng);
+                palette().assemble(&mut genome, &yardstick, 4, deep, &mut rng);
                 genome.into_iter().map(|used| used.name).collect()
             })
             .collect()
@@ -148,6 +162,14 @@ mod tests {
         }
         // Not on offer, something else takes its place.
         assert!(found.contains(&vec!["other".to_owned(), "spare".to_owned()]), "{found:?}");
+    }
+
+    #[test]
+    fn a_rule_that_stops_less_than_its_price_is_left_out() {
+        // `other` stops a third of 50 points, `wide` two thirds.
+        let found = priced(&[], false, 20.0);
+        assert!(found.contains(&vec!["wide".to_owned()]), "{found:?}");
+        assert!(!found.iter().flatten().any(|name| name == "other"), "{found:?}");
     }
 
     #[test]

@@ -78,12 +78,8 @@ impl Designer {
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();
         if self.kind == DesignerKind::Offline && rng.random_bool(0.5) {
             let merit = |m: &Member| {
-                front::merit(
-                    m.wide.as_ref().unwrap_or(&m.score),
-                    archive.reference,
-                    archive.under_attack_margin,
-                )
-                .unwrap_or(f64::NEG_INFINITY)
+                let score = m.wide.as_ref().unwrap_or(&m.score);
+                archive.yardstick.merit(score, &m.bundle).unwrap_or(f64::NEG_INFINITY)
             };
             return pool.into_iter().reduce(|a, b| if merit(b) > merit(a) { b } else { a });
         }
@@ -131,7 +127,7 @@ impl Designer {
                 let deep = rng.random_bool(0.5);
                 let palette = &self.palette;
                 let most = MAX_MECHANISMS;
-                let added = palette.assemble(&mut genome, archive.reference, most, deep, rng);
+                let added = palette.assemble(&mut genome, &archive.yardstick, most, deep, rng);
                 let what = added.join(", ");
                 (!added.is_empty()).then_some((genome, added, None, what))
             }

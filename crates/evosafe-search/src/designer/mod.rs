@@ -23,7 +23,7 @@ use crate::rng;
 pub use assemble::Palette;
 pub use bandit::Bandit;
 pub(crate) use edit::MAX_MECHANISMS;
-pub use front::merit;
+pub use front::{Yardstick, rule_price, rules};
 
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;
@@ -173,10 +173,8 @@ pub struct Designer {
 pub struct Archive<'a> {
     /// Every evaluated candidate, in order; H0 first.
     pub members: &'a [Member],
-    /// Score of H0 on the search prefix.
-    pub reference: &'a Score,
-    /// Points of utility under attack that may be lost against H0.
-    pub under_attack_margin: f64,
+    /// By H0 on the search prefix.
+    pub yardstick: Yardstick,
     /// H0's train evidence, for the mining operators.
     pub traces: &'a [Evidence],
     /// Behaviour of everything archived or proposed, to avoid paying twice.
