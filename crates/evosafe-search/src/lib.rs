@@ -2,6 +2,7 @@
 
 mod ablations;
 mod analyzer;
+mod arm;
 mod audit;
 mod calibrate;
 mod cascade;

@@ -84,7 +84,11 @@ impl Sums {
     pub fn signs(&self) -> Differences {
         let (minus, rest) = self.tasks.split_at(self.rollouts as usize);
         let plus = rest.iter().skip(1).sum();
-        Differences { minus: minus.iter().sum(), zero: self.n() - minus.iter().sum::<u32>() - plus, plus }
+        Differences {
+            minus: minus.iter().sum(),
+            zero: self.n() - minus.iter().sum::<u32>() - plus,
+            plus,
+        }
     }
 
     /// The sums of the tasks; those of 0 come last.

@@ -110,7 +110,8 @@ fn paired_bootstrap() {
         // What both of us draw differs by luck: an end by a step of the larger stratum, a share
         // by little.
         let step = 3.0_f64.max(100.0 / f64::from(benign.n().max(malicious.n())));
-        let drawn = pooled_bootstrap_difference(&[(benign.into(), malicious.into())], 0.95, 20_000, 7);
+        let drawn =
+            pooled_bootstrap_difference(&[(benign.into(), malicious.into())], 0.95, 20_000, 7);
         let drawn = drawn.expect("both strata have tasks");
         for (ours, theirs, slack) in [
             (drawn.interval.low, &case["drawn_low"], step),
