@@ -252,3 +252,18 @@ fn a_grid_of_several_rollouts_pools_tasks() {
     assert!(note.contains("less often in 10, more often in 0, exact p = 0.002"), "{note}");
     assert!(document.notes[3].contains("points"), "{:?}", document.notes);
 }
+
+#[test]
+fn one_rollout_reads_and_writes_as_before_there_could_be_more() {
+    let e = evaluation("one", 8, 4);
+    let text = serde_json::to_string(&e).expect("plain fields");
+    for key in ["rollouts", "points_by_rollout", "points_deviation", "sums", "tasks_by_hits"] {
+        assert!(!text.contains(&format!("\"{key}\"")), "{key}: {text}");
+    }
+    assert!(text.contains("\"mcnemar\":{\"b\":8,\"c\":0,"), "{text}");
+    assert_eq!(serde_json::from_str::<Evaluation>(&text).expect("it reads"), e);
+    let twice = twice("two", 8, 4);
+    let text = serde_json::to_string(&twice).expect("plain fields");
+    assert!(text.contains("\"rollouts\":2") && !text.contains("mcnemar"), "{text}");
+    assert_eq!(serde_json::from_str::<Evaluation>(&text).expect("it reads"), twice);
+}
