@@ -103,9 +103,10 @@ pub enum Command {
     Gate(GateCommand),
     /// What calls of live models have cost, by ledger, role, stage and candidate.
     Cost(CostArgs),
-    /// What a search with a live victim would cost.
+    /// What a search with a live victim, or live models in other roles, would cost.
     #[command(after_help = "Examples:
-  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40")]
+  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40
+  evosafe estimate my-spec/ --designer llm --no-warm-start --candidates 20")]
     Estimate(EstimateArgs),
     /// Candidates of a search, best first.
     #[command(after_help = "Examples:\n  evosafe leaderboard\n  evosafe leaderboard --format csv")]
