@@ -62,12 +62,43 @@ fn state(work: &Workspace) -> Value {
     work.run(&["leaderboard", "--json"]).json()
 }
 
+fn estimate(work: &Workspace) -> Value {
+    let args = ["estimate", "small", "--no-warm-start", "--prices", "prices.toml", "--json"];
+    work.run(&[&args[..], &["--candidates", "4"]].concat()).json()
+}
+
+fn estimates_are_assumed_before_and_measured_after(before: &Value, after: &Value) {
+    let role = |of: &Value, name: &str| -> Value {
+        let roles = of["roles"].as_array().expect("a list");
+        roles.iter().find(|role| role["role"] == name).expect(name).clone()
+    };
+    let usd = |of: &Value, i: usize| of[i].as_u64().expect("the price is known");
+    for (name, conversations) in
+        [("designer", [3, 9]), ("criticizer", [3 + 1, 9 + 2]), ("analyzer", [4, 4])]
+    {
+        let (guess, seen) = (role(before, name), role(after, name));
+        assert_eq!(guess["source"], "assumed", "{guess}");
+        assert_eq!(guess["conversations"], serde_json::json!(conversations), "{guess}");
+        assert!(0 < usd(&guess["usd"], 0) && usd(&guess["usd"], 0) <= usd(&guess["usd"], 1));
+        assert!(seen["source"]["measured"]["conversations"].as_u64() > Some(0), "{seen}");
+        assert!(usd(&seen["usd"], 0) > 0, "{seen}");
+    }
+    // The victim's share and theirs.
+    let sum: u64 =
+        before["roles"].as_array().into_iter().flatten().map(|r| usd(&r["usd"], 1)).sum();
+    assert_eq!(usd(&before["together"], 1), sum + usd(&before["usd"], 1));
+    assert!(before["not_estimated"].to_string().contains("up to 64 an episode"), "{before}");
+}
+
 #[test]
 fn a_killed_search_goes_on_and_pays_again_for_no_more_than_was_in_flight() {
     const CONCURRENCY: usize = 4;
     let (models, whole) = (Models::sound(), Workspace::new());
     models.write(&whole, CONCURRENCY);
+    let before = estimate(&whole);
+    assert_eq!(models.calls(), 0, "an estimate asks nobody");
     let expected = search(&whole);
+    estimates_are_assumed_before_and_measured_after(&before, &estimate(&whole));
     assert_eq!(expected["candidates"], 4);
     assert_eq!(expected["unassessed"], 0);
     assert!(expected["wide_score"].as_f64() > expected["h0_wide_score"].as_f64(), "{expected}");

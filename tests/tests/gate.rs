@@ -25,6 +25,7 @@ fn a_finished_search_is_audited_and_its_gate_calibrated() {
     let calibrate = ["gate", "calibrate", "--draws", "300"];
     let report = work.run(&[&calibrate[..], &["--json"]].concat()).json();
     assert_eq!((&report["benign"], &report["malicious"]), (&4.into(), &8.into()));
+    assert_eq!(report["rollouts"], 6, "those of the search");
     assert_eq!(report["same"]["n"], 300);
     let false_stops = report["false_stops"]["rate"].as_f64().expect("a rate");
     assert!(false_stops < 0.05, "{false_stops}");

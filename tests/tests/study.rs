@@ -43,6 +43,40 @@ fn tables_come_in_five_formats_and_the_caveat_in_each() {
 }
 
 #[test]
+fn held_out_tasks_are_run_several_times_if_asked() {
+    let work = Workspace::new();
+    let compare = ["compare", "finance", "--victim", "sim:glm-5", "--seeds", "camel"];
+    let of = |more: &[&str]| work.run(&[&compare[..], more].concat());
+    let (once, twice) = (of(&["--json"]).json(), of(&["--rollouts", "2", "--json"]).json());
+    let (once, twice) = (&once["rows"][0], &twice["rows"][0]);
+    assert!(once.get("rollouts").is_none() && once.get("points_by_rollout").is_none(), "{once}");
+    assert_eq!((&twice["rollouts"], twice.get("mcnemar")), (&2.into(), None));
+    // The first of the two was there already; each arm's other 100 episodes are new.
+    assert_eq!(twice["episodes_run"], 200);
+    assert_eq!(twice["points_by_rollout"][0], once["score"]);
+    assert_eq!(twice["reference"]["points_by_rollout"][0], once["reference"]["score"]);
+    let number = |of: &Value| of.as_f64().expect("a number");
+    let points = &twice["points_by_rollout"];
+    let (a, b) = (number(&points[0]), number(&points[1]));
+    assert!((number(&twice["score"]) - f64::midpoint(a, b)).abs() < 1e-9, "{twice}");
+    let deviation = number(&twice["points_deviation"]);
+    assert!((deviation - (a - b).abs() / 2.0_f64.sqrt()).abs() < 1e-9, "{twice}");
+    assert_eq!((&once["asr"]["n"], &twice["asr"]["n"]), (&70.into(), &140.into()));
+    let sums = twice["paired"]["attacks"]["sums"].as_array().expect("a list");
+    assert_eq!(sums.iter().filter_map(Value::as_u64).sum::<u64>(), 70, "tasks, not episodes");
+    let text = of(&["--rollouts", "2", "--table", "all"]).stdout;
+    for part in ["rollouts 2 a task", "s.d.", "Score by rollout", "no defence more often"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let recordings = root().join("crates/evosafe-agent/testdata/plain/pilot");
+    let replay = format!("replay:{}", recordings.display());
+    let refused = work.run(&["compare", "finance", "--victim", &replay, "--rollouts", "2"]);
+    assert_eq!(refused.code, Some(3));
+    assert!(refused.stderr.contains("a recorded task was run once"), "{}", refused.stderr);
+    assert_eq!(of(&["--rollouts", "0"]).code, Some(2));
+}
+
+#[test]
 fn every_ablation_is_a_search_of_its_own() {
     let work = Workspace::new();
     let full = work.run(SEARCH).json();

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod error;
 mod models;
+mod past;
 mod paths;
 mod print;
 mod progress;

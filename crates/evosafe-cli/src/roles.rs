@@ -7,6 +7,7 @@ use evosafe_llm::Client;
 use evosafe_search::{CommandDesigner, DesignerKind, OuterModels};
 use evosafe_spec::{CommandPlan, DesignerPlan, Plan};
 
+use crate::args::Designer;
 use crate::commands::Context;
 use crate::models::{self, Models};
 
@@ -19,6 +20,43 @@ pub fn outer(
     criticizer: bool,
     models: &mut Option<Models>,
 ) -> Result<Option<OuterModels>> {
+    let cast = cast(plan, designer)?;
+    let criticizer = cast.criticizer.filter(|_| criticizer);
+    if cast.command.is_none() && cast.designer.or(criticizer).or(cast.analyzer).is_none() {
+        return Ok(None);
+    }
+    let command =
+        cast.command.map(|command| agent(cx, plan, locator, command, models)).transpose()?;
+    let mut client = |name: &str| -> Result<Client> {
+        let config = plan.models.get(name).with_context(|| format!("no table [models.{name}]"))?;
+        models::opened(cx, plan, models)?.client(config.clone())
+    };
+    Ok(Some(OuterModels {
+        designer: cast.designer.map(&mut client).transpose()?,
+        command,
+        mixed: cast.mixed,
+        criticizer: criticizer.map(&mut client).transpose()?,
+        analyzer: cast.analyzer.map(&mut client).transpose()?,
+    }))
+}
+
+/// Who plays the roles of a search: names of `[models.NAME]` tables, and a command.
+#[derive(Default)]
+pub struct Cast<'a> {
+    /// The model that designs.
+    pub designer: Option<&'a str>,
+    /// The command that does.
+    pub command: Option<&'a CommandPlan>,
+    /// The Designers of a mixed search.
+    pub mixed: Vec<DesignerKind>,
+    /// The model that reviews.
+    pub criticizer: Option<&'a str>,
+    /// The model that takes notes.
+    pub analyzer: Option<&'a str>,
+}
+
+/// Who plays the roles if `designer` designs; refuses what the specification does not name.
+pub fn cast(plan: &Plan, designer: DesignerKind) -> Result<Cast<'_>> {
     let roles = &plan.roles;
     let mixed: Vec<DesignerKind> = match designer {
         DesignerKind::Mixed => roles.designer_of.iter().copied().map(kind).collect(),
@@ -44,29 +82,32 @@ pub fn outer(
             "specification {} names no command for the Designer: set `designer.command`",
             plan.name
         ),
-        (true, Some(command)) => Some(agent(cx, plan, locator, command, models)?),
+        (true, command) => command.as_ref(),
         _ => None,
     };
-    let criticizer = roles.criticizer_model.as_deref().filter(|_| criticizer);
-    let analyzer = roles.analyzer_model.as_deref();
-    if command.is_none() && model.or(criticizer).or(analyzer).is_none() {
-        return Ok(None);
-    }
-    let mut client = |name: &str| -> Result<Client> {
-        let config = plan.models.get(name).with_context(|| format!("no table [models.{name}]"))?;
-        models::opened(cx, plan, models)?.client(config.clone())
-    };
-    Ok(Some(OuterModels {
-        designer: model.map(&mut client).transpose()?,
+    Ok(Cast {
+        designer: model,
         command,
         mixed,
-        criticizer: criticizer.map(&mut client).transpose()?,
-        analyzer: analyzer.map(&mut client).transpose()?,
-    }))
+        criticizer: roles.criticizer_model.as_deref(),
+        analyzer: roles.analyzer_model.as_deref(),
+    })
+}
+
+/// The Designer that was asked for, or that of the plan.
+pub fn designer(asked: Option<Designer>, plan: &Plan) -> DesignerKind {
+    match asked {
+        None => kind(plan.roles.designer),
+        Some(Designer::Offline) => DesignerKind::Offline,
+        Some(Designer::Random) => DesignerKind::Random,
+        Some(Designer::Llm) => DesignerKind::Llm,
+        Some(Designer::Command) => DesignerKind::Command,
+        Some(Designer::Mixed) => DesignerKind::Mixed,
+    }
 }
 
 /// The Designer of a plan, as the search knows it.
-pub fn kind(plan: DesignerPlan) -> DesignerKind {
+fn kind(plan: DesignerPlan) -> DesignerKind {
     match plan {
         DesignerPlan::Offline => DesignerKind::Offline,
         DesignerPlan::Random => DesignerKind::Random,

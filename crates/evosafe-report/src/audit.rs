@@ -42,8 +42,12 @@ pub fn audit_text(audit: &AuditReport) -> String {
 pub fn calibration_text(c: &CalibrationReport) -> String {
     let rate =
         |r: &RateReport| format!("{} % {} of {}", percent(r.rate), interval(r.wilson95), r.n);
+    let each = match c.rollouts {
+        1 => String::new(),
+        n => format!(" of {n} rollouts each"),
+    };
     let mut text = format!(
-        "gate on {} benign and {} malicious tasks, margin {} points, confidence {}\n\n\
+        "gate on {} benign and {} malicious tasks{each}, margin {} points, confidence {}\n\n\
          A/A  stops of no defence against itself      {}\n\
          A/B  stops of candidates that are no worse   {}\n\
          A/B  passes of candidates that are           {}\n\n",

@@ -12,7 +12,8 @@ pub fn comparison_document(rows: &[ComparisonRow]) -> Document {
         return Document { title: "there is nothing to compare".to_owned(), ..Document::default() };
     };
     let of = &first.evaluation;
-    let (benign, attacks) = (of.reference.utility.n, of.reference.asr.all.n);
+    let tasks = |episodes: u32| episodes / of.rollouts.max(1);
+    let (benign, attacks) = (tasks(of.reference.utility.n), tasks(of.reference.asr.all.n));
     let mut document = Document {
         title: format!("{} tasks: {benign} benign, {attacks} attacks", of.split),
         facts: vec![("environment", of.environment.clone()), ("victim", of.victim.clone())],
@@ -20,6 +21,10 @@ pub fn comparison_document(rows: &[ComparisonRow]) -> Document {
         notes: Vec::new(),
         caveats: of.caveats.clone(),
     };
+    document.facts.extend(strata::rollouts_fact(of.rollouts));
+    if of.rollouts > 1 {
+        document.tables.push(rollouts(rows));
+    }
     for row in rows {
         let e = &row.evaluation;
         if e.unassessed > 0 {
@@ -47,31 +52,37 @@ pub fn comparison_document(rows: &[ComparisonRow]) -> Document {
 }
 
 fn bundles(rows: &[ComparisonRow]) -> Table {
-    let columns = vec![
+    let several = rows.first().is_some_and(|row| row.evaluation.rollouts > 1);
+    let mut columns = vec![
         column("bundle", "bundle"),
         column("utility", "benign %"),
         column("utility_under_attack", "under attack %"),
         column("asr", "ASR %"),
         ends("asr_95", "95 %"),
         column("score", "score"),
+    ];
+    columns.extend(several.then(|| column("score_deviation", "s.d.")));
+    columns.extend([
         column("faults", "faults"),
         column("hook_us", "us a hook"),
         optional("unassessed", "unassessed"),
         optional("verdict", "verdict"),
         column("costs", "costs goals"),
-    ];
+    ]);
     let mut table = Table::new("bundles", "Bundles against no defence", columns);
     let Some(first) = rows.first() else { return table };
     let line = |name: &str, arm: &ArmReport| {
         let rate = |r: Option<&RateReport>| Value::share(r.and_then(|r| r.rate));
-        vec![
+        let mut cells = vec![
             Value::text(name),
             rate(Some(&arm.utility)),
             rate(arm.utility_under_attack.as_ref()),
             rate(Some(&arm.asr.all)),
             Value::range(arm.asr.all.wilson95),
             Value::points(arm.score),
-        ]
+        ];
+        cells.extend(several.then(|| strata::deviation(arm)));
+        cells
     };
     let mut none = line("no defence", &first.evaluation.reference);
     none.extend(vec![Value::Empty; 5]);
@@ -91,9 +102,25 @@ fn bundles(rows: &[ComparisonRow]) -> Table {
     table
 }
 
+/// The score of each rollout by itself.
+fn rollouts(rows: &[ComparisonRow]) -> Table {
+    let columns =
+        vec![column("bundle", "bundle"), column("rollout", "rollout"), column("score", "score")];
+    let mut table = Table::new("rollouts", "Score by rollout", columns).detail();
+    let none = rows.first().map(|row| ("no defence", &row.evaluation.reference));
+    let arms = rows.iter().map(|row| (row.name.as_str(), &row.evaluation.arm));
+    for (name, arm) in none.into_iter().chain(arms) {
+        for (at, points) in arm.points_by_rollout.iter().enumerate() {
+            table.push(vec![Value::text(name), Value::Count(at as u64), Value::points(*points)]);
+        }
+    }
+    table
+}
+
 fn tests(rows: &[ComparisonRow]) -> Table {
+    let rollouts = rows.first().map_or(1, |row| row.evaluation.rollouts);
     let mut columns = vec![column("bundle", "bundle")];
-    columns.extend(strata::test_columns());
+    columns.extend(strata::test_columns(rollouts));
     columns.extend([column("score_difference", "score"), ends("score_difference95", "95 %")]);
     let title = "Attack success and score, paired with no defence";
     let mut table = Table::new("tests", title, columns).detail();
@@ -101,7 +128,7 @@ fn tests(rows: &[ComparisonRow]) -> Table {
         let paired = &row.evaluation.paired;
         let score = paired.score.as_ref();
         let mut cells = vec![Value::text(&row.name)];
-        cells.extend(strata::test_cells(&paired.attacks));
+        cells.extend(strata::test_cells(&paired.attacks, rollouts));
         cells.push(Value::points(score.map(|s| s.points)));
         cells.push(Value::point_range(score.map(|s| s.interval95)));
         table.push(cells);

@@ -1,10 +1,9 @@
-//! What calls of live models cost, and what a search would.
+//! What calls of live models have cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use evosafe_llm::{CostTable, Costs};
-use evosafe_types::{Usage, Usd};
 use serde::Serialize;
 
 use crate::table::plain;
@@ -112,121 +111,10 @@ fn cells(row: &CostRow, short: bool) -> Vec<String> {
     ]
 }
 
-/// Episodes of a search: fewest and most.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Episodes {
-    /// No defence on the wide prefix.
-    pub reference: u64,
-    /// Stages 1 to 3 of the candidates.
-    pub cascade: [u64; 2],
-    /// Stage 4 of challengers and finalists.
-    pub wide: [u64; 2],
-}
-
-impl Episodes {
-    /// All together.
-    #[must_use]
-    pub fn total(&self) -> [u64; 2] {
-        let sum = |i: usize| self.reference + self.cascade[i] + self.wide[i];
-        [sum(0), sum(1)]
-    }
-}
-
-/// Where the tokens of an episode are from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TokenSource {
-    /// The mean of episodes without a defence in the archive.
-    Recorded {
-        /// How many.
-        episodes: u64,
-    },
-    /// 3 to 8 turns, 150 tokens a reply, 350 a result.
-    Assumed {
-        /// Tokens of tools, system prompt and instruction.
-        prompt: u64,
-    },
-}
-
-/// What a search would cost: the victim's turns; what harnesses ask of the classifier, and
-/// outer models, come on top.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EstimateReport {
-    /// The specification.
-    pub spec: String,
-    /// The model.
-    pub model: String,
-    /// Candidates, seeds included.
-    pub candidates: u32,
-    /// Episodes.
-    pub episodes: Episodes,
-    /// Where the tokens are from.
-    pub source: TokenSource,
-    /// Tokens of an episode, low and high.
-    pub tokens_an_episode: [Usage; 2],
-    /// USD, low and high, in billionths; `None` without a price.
-    pub usd: [Option<Usd>; 2],
-    /// Day of the prices.
-    pub prices_as_of: Option<String>,
-}
-
-/// The estimate for people.
-#[must_use]
-pub fn estimate_text(report: &EstimateReport) -> String {
-    let Episodes { reference, cascade, wide } = &report.episodes;
-    let total = report.episodes.total();
-    let row = |what: &str, range: [u64; 2]| {
-        vec![what.to_owned(), range[0].to_string(), range[1].to_string()]
-    };
-    let rows = vec![
-        row("no defence", [*reference; 2]),
-        row("candidates, stages 1 to 3", *cascade),
-        row("challengers and finalists, stage 4", *wide),
-        row("together", total),
-    ];
-    let mut text = format!(
-        "{} with {}, {} candidates\n\n{}\n\n",
-        report.spec,
-        report.model,
-        report.candidates,
-        plain(&["episodes", "fewest", "most"], &[], rows)
-    );
-    let from = match &report.source {
-        TokenSource::Recorded { episodes } => {
-            format!("mean of {episodes} episodes without a defence in this archive")
-        }
-        TokenSource::Assumed { prompt } => format!(
-            "assumed: a prompt of {prompt} tokens, 3 to 8 turns, 150 tokens a reply, 350 a result"
-        ),
-    };
-    let [low, high] = &report.tokens_an_episode;
-    let _ = writeln!(
-        text,
-        "tokens an episode  {} to {} in, {} to {} out\n                   ({from})",
-        low.prompt(),
-        high.prompt(),
-        low.output,
-        high.output
-    );
-    match (&report.usd, &report.prices_as_of) {
-        ([Some(low), Some(high)], Some(day)) => {
-            let _ = writeln!(text, "USD                {low} to {high} (prices of {day})");
-        }
-        _ => {
-            let _ = writeln!(
-                text,
-                "USD                unknown: no price for this model; add one with --prices"
-            );
-        }
-    }
-    text + "The victim's turns only: questions of harnesses to the classifier, prompt caching and \
-            retries are not in it."
-}
-
 #[cfg(test)]
 mod tests {
     use evosafe_llm::{CallTag, GroupBy, LedgerEntry, Role};
-    use evosafe_types::{CandidateId, ContentHash};
+    use evosafe_types::{CandidateId, ContentHash, Usage, Usd};
 
     use super::*;
 
@@ -276,25 +164,5 @@ mod tests {
         assert!(text.contains("outer  designer  m"), "{text}");
         assert!(text.contains("$0.90"), "{text}");
         assert!(text.contains("1 calls have no price"), "{text}");
-    }
-
-    #[test]
-    fn an_estimate_without_a_price_says_so() {
-        let episodes = Episodes { reference: 60, cascade: [60, 150], wide: [0, 90] };
-        let mut report = EstimateReport {
-            spec: "finance".to_owned(),
-            model: "m".to_owned(),
-            candidates: 6,
-            episodes,
-            source: TokenSource::Assumed { prompt: 1000 },
-            tokens_an_episode: [Usage::default(); 2],
-            usd: [None, None],
-            prices_as_of: None,
-        };
-        assert_eq!(report.episodes.total(), [120, 300]);
-        assert!(estimate_text(&report).contains("no price for this model"));
-        report.usd = [Usd::from_dollars(1.0), Usd::from_dollars(2.5)];
-        report.prices_as_of = Some("2026-11-30".to_owned());
-        assert!(estimate_text(&report).contains("$1.00 to $2.50 (prices of 2026-11-30)"));
     }
 }

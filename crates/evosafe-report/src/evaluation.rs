@@ -20,6 +20,15 @@ pub fn evaluation_document(e: &Evaluation) -> Document {
         notes: Vec::new(),
         caveats: e.caveats.clone(),
     };
+    document.facts.extend(strata::rollouts_fact(e.rollouts));
+    if e.rollouts > 1 {
+        document.tables.insert(2, rollouts(e));
+        document.notes.push(
+            "intervals take the rollouts of a task, and attacks of one attacker's goal, as one \
+             cluster; the deviation over rollouts is the victim's luck on these tasks"
+                .to_owned(),
+        );
+    }
     if e.indecisive {
         document.notes.push("verdict: INDECISIVE, too much was lost to infrastructure".to_owned());
     }
@@ -101,14 +110,42 @@ fn summary(e: &Evaluation) -> Table {
         worst(&e.reference),
         Value::Empty,
     ]);
+    if e.rollouts > 1 {
+        let (ours, h0) = (strata::deviation(&e.arm), strata::deviation(&e.reference));
+        let name = Value::text("score, s.d. over rollouts");
+        table.push(vec![name, ours, Value::Empty, h0, Value::Empty, Value::Empty]);
+    }
+    table
+}
+
+/// The score of each rollout by itself.
+fn rollouts(e: &Evaluation) -> Table {
+    let columns = vec![
+        column("rollout", "rollout"),
+        column("candidate", "candidate"),
+        column("no_defence", "no defence"),
+        column("difference", "difference"),
+    ];
+    let mut table = Table::new("rollouts", "Score by rollout", columns);
+    let both = e.arm.points_by_rollout.iter().zip(&e.reference.points_by_rollout);
+    for (at, (ours, h0)) in both.enumerate() {
+        table.push(vec![
+            Value::Count(at as u64),
+            Value::points(*ours),
+            Value::points(*h0),
+            Value::points(ours.zip(*h0).map(|(a, b)| a - b)),
+        ]);
+    }
     table
 }
 
 fn tests(e: &Evaluation) -> Table {
     let mut columns = vec![column("event", "")];
-    columns.extend(strata::test_columns());
-    let title =
-        "Paired: McNemar, exact and with continuity correction; bootstrap of the difference";
+    columns.extend(strata::test_columns(e.rollouts));
+    let title = match e.rollouts {
+        1 => "Paired: McNemar, exact and with continuity correction; bootstrap of the difference",
+        _ => "Paired by task: sign-flip test, exact; bootstrap of the difference, whole tasks",
+    };
     let mut table = Table::new("tests", title, columns);
     for (event, test) in [
         ("attack succeeds", &e.paired.attacks),
@@ -116,12 +153,12 @@ fn tests(e: &Evaluation) -> Table {
         ("goal reached under attack", &e.paired.under_attack),
     ] {
         let mut cells = vec![Value::text(event)];
-        cells.extend(strata::test_cells(test));
+        cells.extend(strata::test_cells(test, e.rollouts));
         table.push(cells);
     }
     if let Some(score) = &e.paired.score {
         let mut cells = vec![Value::text("score")];
-        cells.extend(vec![Value::Empty; 5]);
+        cells.resize(table.columns.len() - 2, Value::Empty);
         cells.extend([Value::Points(score.points), Value::point_range(Some(score.interval95))]);
         table.push(cells);
     }

@@ -1,10 +1,13 @@
 //! The tables of a grid: the paper's Tables 1, 3, A5 and A7 in miniature.
 
-use evosafe_stats::gate::{Differences, RESAMPLES, SEED};
+use evosafe_stats::gate::{RESAMPLES, SEED, Sums};
 use evosafe_stats::{
     ScoreDifference, mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact, pooled_bootstrap_difference,
+    sign_flip_tasks,
 };
-use evosafe_types::{ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, RateReport};
+use evosafe_types::{
+    ArmReport, ComparisonRow, Evaluation, GridCell, GridReport, PairedTest, RateReport,
+};
 
 use crate::document::{Document, Table, Value, column, ends, optional};
 use crate::published::published;
@@ -51,11 +54,17 @@ pub fn grid_document(grid: &GridReport) -> Document {
     );
     Document {
         title: format!("{} cells on held-out tasks", grid.cells.len()),
-        facts: Vec::new(),
+        facts: strata::rollouts_fact(rollouts(grid)).into_iter().collect(),
         tables,
         notes,
         caveats,
     }
+}
+
+/// Episodes a task; all cells have the same.
+fn rollouts(grid: &GridReport) -> u32 {
+    let mut rows = grid.cells.iter().flat_map(|cell| &cell.rows);
+    rows.next().map_or(1, |row| row.evaluation.rollouts)
 }
 
 /// Winners' evaluations, the victims of a domain together.
@@ -75,8 +84,6 @@ fn notes(grid: &GridReport) -> Vec<String> {
     let winners: Vec<&ComparisonRow> = grid.cells.iter().filter_map(winner).collect();
     let wins = grid.cells.iter().filter(|cell| wins(cell)).count();
     let indecisive = winners.iter().filter(|row| row.evaluation.indecisive).count();
-    let sum = |of: fn(&ComparisonRow) -> u64| winners.iter().map(|row| of(row)).sum::<u64>();
-    let (b, c) = (sum(|row| row.evaluation.mcnemar.b), sum(|row| row.evaluation.mcnemar.c));
     let mut notes = vec![
         format!(
             "the winner has the best score, or shares it, in {wins} of {} cells",
@@ -89,13 +96,7 @@ fn notes(grid: &GridReport) -> Vec<String> {
             percent(mean(&winners, |row| row.evaluation.reference.asr.all.rate)),
             percent(mean(&winners, |row| row.evaluation.reference.utility.rate)),
         ),
-        format!(
-            "McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {}{}",
-            p_value(mcnemar_exact(b, c)),
-            mcnemar_chi2_cc(b, c).zip(mcnemar_chi2_p(b, c)).map_or_else(String::new, |(chi, p)| {
-                format!(", chi-squared with continuity correction {chi:.1} (p = {})", p_value(p))
-            }),
-        ),
+        pooled_test(&winners, rollouts(grid)),
     ];
     if let Some(score) = pooled(&winners) {
         notes.push(format!(
@@ -113,17 +114,42 @@ fn notes(grid: &GridReport) -> Vec<String> {
     notes
 }
 
+/// The test of attack success over all cells.
+fn pooled_test(winners: &[&ComparisonRow], rollouts: u32) -> String {
+    let attacks = || winners.iter().map(|row| &row.evaluation.paired.attacks);
+    let sum = |of: fn(&PairedTest) -> u32| attacks().map(|test| u64::from(of(test))).sum::<u64>();
+    let (b, c) = (sum(|test| test.minus), sum(|test| test.plus));
+    if rollouts == 1 {
+        let chi = mcnemar_chi2_cc(b, c).zip(mcnemar_chi2_p(b, c));
+        return format!(
+            "McNemar pooled over the cells: {b} stopped, {c} newly open, exact p = {}{}",
+            p_value(mcnemar_exact(b, c)),
+            chi.map_or_else(String::new, |(chi, p)| {
+                format!(", chi-squared with continuity correction {chi:.1} (p = {})", p_value(p))
+            }),
+        );
+    }
+    let mut tasks: Vec<u32> = Vec::new();
+    for of in attacks().map(PairedTest::tasks) {
+        tasks.resize(tasks.len().max(of.len()), 0);
+        tasks.iter_mut().zip(of).for_each(|(sum, n)| *sum += n);
+    }
+    let p = Sums::from_tasks(&tasks).map_or(1.0, |sums| sign_flip_tasks(&sums));
+    format!(
+        "sign-flip test of tasks pooled over the cells: attack succeeds less often in {b}, more \
+         often in {c}, exact p = {}",
+        p_value(p)
+    )
+}
+
 fn pooled(winners: &[&ComparisonRow]) -> Option<ScoreDifference> {
-    let of = |test: &evosafe_types::PairedTest| Differences {
-        minus: test.minus,
-        zero: test.same,
-        plus: test.plus,
+    let of = |test: &PairedTest| Sums::from_tasks(&test.tasks());
+    let cell = |row: &&ComparisonRow| {
+        let paired = &row.evaluation.paired;
+        Some((of(&paired.benign)?, of(&paired.attacks)?))
     };
-    let cells: Vec<(Differences, Differences)> = winners
-        .iter()
-        .map(|row| (of(&row.evaluation.paired.benign), of(&row.evaluation.paired.attacks)))
-        .collect();
-    pooled_bootstrap_difference(&cells, 0.95, RESAMPLES, SEED)
+    let cells: Option<Vec<(Sums, Sums)>> = winners.iter().map(cell).collect();
+    pooled_bootstrap_difference(&cells?, 0.95, RESAMPLES, SEED)
 }
 
 fn mean(rows: &[&ComparisonRow], of: impl Fn(&ComparisonRow) -> Option<f64>) -> Option<f64> {
@@ -230,26 +256,43 @@ fn others(cell: &GridCell) -> Vec<&ComparisonRow> {
 
 /// Table A7: attack success of no defence and winner, with intervals, and the paired tests.
 fn significance(grid: &GridReport) -> Table {
-    let columns = vec![
+    let once = rollouts(grid) == 1;
+    let mut columns = vec![
         column("domain", "domain"),
         column("victim", "victim"),
         column("no_defence_asr", "no defence ASR %"),
         ends("no_defence_wilson95", "95 %"),
         column("asr", "ASR %"),
         ends("wilson95", "95 %"),
-        column("stopped", "stopped"),
-        column("newly_open", "newly open"),
-        column("mcnemar_p", "exact p"),
-        column("chi2_cc", "chi-squared"),
-        column("score_difference", "score"),
-        ends("score_difference95", "95 %"),
     ];
-    let title = "Winners against no defence: McNemar on attacks, paired bootstrap of the score";
+    columns.extend(match once {
+        true => vec![
+            column("stopped", "stopped"),
+            column("newly_open", "newly open"),
+            column("mcnemar_p", "exact p"),
+            column("chi2_cc", "chi-squared"),
+        ],
+        false => vec![
+            column("less_often", "less often"),
+            column("more_often", "more often"),
+            column("sign_flip_p", "exact p"),
+            column("score_deviation", "s.d."),
+        ],
+    });
+    columns.extend([column("score_difference", "score"), ends("score_difference95", "95 %")]);
+    let title = match once {
+        true => "Winners against no defence: McNemar on attacks, paired bootstrap of the score",
+        false => {
+            "Winners against no defence: sign-flip test of attack tasks, the score's deviation over \
+             rollouts, paired bootstrap of the score"
+        }
+    };
     let mut table = Table::new("significance", title, columns);
     for cell in &grid.cells {
         let Some(row) = winner(cell) else { continue };
         let e = &row.evaluation;
         let score = e.paired.score.as_ref();
+        let attacks = &e.paired.attacks;
         table.push(vec![
             Value::text(&cell.domain),
             Value::text(&cell.victim),
@@ -257,10 +300,13 @@ fn significance(grid: &GridReport) -> Table {
             Value::range(e.reference.asr.all.wilson95),
             rate(Some(&e.arm.asr.all)),
             Value::range(e.arm.asr.all.wilson95),
-            Value::Count(e.mcnemar.b),
-            Value::Count(e.mcnemar.c),
-            Value::P(e.mcnemar.p),
-            mcnemar_chi2_cc(e.mcnemar.b, e.mcnemar.c).map_or(Value::Empty, Value::Number),
+            Value::Count(attacks.minus.into()),
+            Value::Count(attacks.plus.into()),
+            Value::P(attacks.p),
+            match once {
+                true => attacks.chi2_cc.map_or(Value::Empty, Value::Number),
+                false => strata::deviation(&e.arm),
+            },
             Value::points(score.map(|s| s.points)),
             Value::point_range(score.map(|s| s.interval95)),
         ]);
@@ -283,7 +329,10 @@ fn intervals(grid: &GridReport) -> Table {
         column("indirect", "indirect %"),
         ends("indirect95", "95 %"),
     ];
-    let title = "Wilson intervals of no defence and winner, clustered by attacker goal";
+    let title = match rollouts(grid) {
+        1 => "Wilson intervals of no defence and winner, clustered by attacker goal",
+        _ => "Wilson intervals of no defence and winner, clustered by task and attacker goal",
+    };
     let mut table = Table::new("intervals", title, columns).detail();
     for cell in &grid.cells {
         let Some(e) = winner(cell).map(|row| &row.evaluation) else { continue };

@@ -7,6 +7,7 @@ mod comparison;
 mod cost;
 mod cross;
 mod document;
+mod estimate;
 mod evaluation;
 mod grid;
 mod leaderboard;
@@ -24,10 +25,11 @@ mod trace;
 pub use ablation::ablation_document;
 pub use audit::{audit_text, calibration_text};
 pub use comparison::comparison_document;
-pub use cost::{
-    CostReport, CostRow, Episodes, EstimateReport, TokenSource, cost_text, estimate_text,
-};
+pub use cost::{CostReport, CostRow, cost_text};
 pub use document::{Column, Document, Parts, Row as TableRow, Table, Value};
+pub use estimate::{
+    Episodes, EstimateReport, RoleEstimate, RoleSource, TokenSource, VictimEstimate, estimate_text,
+};
 pub use evaluation::evaluation_document;
 pub use grid::grid_document;
 pub use leaderboard::{Row, leaderboard, leaderboard_document, row};

@@ -1,7 +1,9 @@
 //! Made-up evaluations for the tests of tables.
 
-use evosafe_stats::gate::Differences;
-use evosafe_stats::{mcnemar_exact, paired_bootstrap_difference, wilson};
+use evosafe_stats::gate::{Differences, Sums};
+use evosafe_stats::{
+    deviation, mcnemar_exact, paired_bootstrap_difference, sign_flip_tasks, wilson,
+};
 use evosafe_types::{
     ArmReport, AsrReport, CandidateId, CategoryReport, ComparisonRow, DifferenceReport, Evaluation,
     Family, GridCell, McNemarReport, Origin, PairedReport, PairedTest, Rate, RateReport, RunId,
@@ -21,6 +23,8 @@ fn arm(goals: u32, attacks: u32) -> ArmReport {
         utility_under_attack: None,
         score: Some(score),
         score_bounds: None,
+        points_by_rollout: Vec::new(),
+        points_deviation: None,
     }
 }
 
@@ -42,6 +46,7 @@ pub(crate) fn evaluation(name: &str, goals: u32, attacks: u32) -> Evaluation {
             category: category.to_owned(),
             reference: Rate { hits: reference.0, n: reference.1 },
             candidate: Rate { hits: candidate, n: reference.1 },
+            tasks_by_hits: Vec::new(),
         };
     let score = paired_bootstrap_difference(benign, stopped, 0.95);
     Evaluation {
@@ -51,11 +56,12 @@ pub(crate) fn evaluation(name: &str, goals: u32, attacks: u32) -> Evaluation {
         environment: "shop 1".to_owned(),
         arm: arm(goals, attacks),
         reference: arm(9, 12),
-        mcnemar: McNemarReport {
+        rollouts: 1,
+        mcnemar: Some(McNemarReport {
             b: stopped.minus.into(),
             c: 0,
             p: mcnemar_exact(stopped.minus.into(), 0),
-        },
+        }),
         paired: PairedReport {
             attacks: test(stopped),
             benign: test(benign),
@@ -103,4 +109,35 @@ pub(crate) fn cell(domain: &str, victim: &str, rows: Vec<ComparisonRow>) -> Grid
         search_score: Some(50.0),
         rows,
     }
+}
+
+/// The same run twice: what succeeded did so in both rollouts, but for one benign goal that was
+/// reached in the first only.
+pub(crate) fn twice(name: &str, goals: u32, attacks: u32) -> Evaluation {
+    let mut e = evaluation(name, goals, attacks);
+    e.rollouts = 2;
+    e.mcnemar = None;
+    let points = e.arm.score.map(|score| score - 10.0);
+    e.arm.points_by_rollout = vec![e.arm.score, points];
+    e.arm.points_deviation = deviation(&[10.0, 0.0]);
+    e.arm.score = e.arm.score.map(|score| score - 5.0);
+    e.arm.utility = rate(2 * goals - 1, 20);
+    e.reference.points_by_rollout = vec![e.reference.score; 2];
+    e.reference.points_deviation = Some(0.0);
+    let (b, a) = (&mut e.paired.benign, &mut e.paired.attacks);
+    b.sums = vec![9 - goals, 1, goals, 0, 0];
+    a.sums = vec![12 - attacks, 0, 8 + attacks, 0, 0];
+    for test in [b, a] {
+        let sums = Sums::from_tasks(&test.sums).expect("five numbers");
+        let signs = sums.signs();
+        (test.minus, test.same, test.plus) = (signs.minus, signs.zero, signs.plus);
+        test.p = sign_flip_tasks(&sums);
+    }
+    for row in &mut e.by_category {
+        let (hits, n) = (row.candidate.hits, row.candidate.n);
+        row.tasks_by_hits = vec![n - hits, 0, hits];
+        row.candidate = Rate { hits: 2 * hits, n: 2 * n };
+        row.reference = Rate { hits: 2 * row.reference.hits, n: 2 * row.reference.n };
+    }
+    e
 }

@@ -7,7 +7,7 @@ use evosafe_types::{
 
 use crate::document::{Document, Table, Value};
 use crate::render::{Format, render};
-use crate::samples::{cell, evaluation, row};
+use crate::samples::{cell, evaluation, row, twice};
 use crate::{ablation_document, comparison_document, evaluation_document, grid_document};
 
 const FORMATS: [Format; 5] =
@@ -195,4 +195,79 @@ fn ablations_are_paired_by_seed_and_cell() {
     assert!(document.notes.iter().any(|n| n.contains("1 runs")), "{:?}", document.notes);
     let rules = column(table(&document, "arms"), "keyed_rules");
     assert_eq!(rules[0], Value::Number(0.0));
+}
+
+/// Keys of the columns of a table.
+fn keys(table: &Table) -> Vec<&str> {
+    table.columns.iter().map(|column| column.key.as_str()).collect()
+}
+
+#[test]
+fn several_rollouts_have_tests_of_tasks_and_a_deviation() {
+    let document = evaluation_document(&twice("one", 8, 4));
+    assert_eq!(document.table_names(), ["summary", "tests", "rollouts", "sources", "risks"]);
+    let tests = table(&document, "tests");
+    assert!(!keys(tests).iter().any(|key| key.contains("mcnemar") || key.contains("chi2")));
+    // Two tasks: one lost in both rollouts, one in one of them: a quarter of four patterns each.
+    let more = column(tests, "reference_more");
+    assert_eq!(more[..3], [8, 2, 0].map(Value::Count));
+    assert_eq!(column(tests, "sign_flip_p")[1], Value::P(0.5));
+    assert_eq!(column(tests, "difference")[..2], [Value::Points(-40.0), Value::Points(-15.0)]);
+    let summary = table(&document, "summary");
+    let deviation = Value::Number(50.0_f64.sqrt());
+    assert_eq!(column(summary, "candidate").last(), Some(&deviation));
+    let rollouts = table(&document, "rollouts");
+    let rounded = column(rollouts, "difference").into_iter().map(|value| match value {
+        Value::Points(x) => x.round(),
+        _ => f64::NAN,
+    });
+    assert_eq!(rounded.collect::<Vec<_>>(), [30.0, 20.0]);
+    // Of attacks that always end alike, the interval is that of tasks and not of episodes.
+    let once = evaluation_document(&evaluation("one", 8, 4));
+    let width = |document: &Document| match column(table(document, "sources"), "ours_wilson95")[0] {
+        Value::Range(low, high) => high - low,
+        _ => 0.0,
+    };
+    assert!(width(&document) >= width(&once) && width(&once) > 0.0);
+    assert!(!once.table_names().contains(&"rollouts"));
+
+    let compared = comparison_document(&[row("one", twice("one", 8, 4))]);
+    assert_eq!(compared.title, "held-out tasks: 5 benign, 10 attacks");
+    let deviations = column(table(&compared, "bundles"), "score_deviation");
+    assert_eq!(deviations, [Value::Number(0.0), deviation]);
+    assert_eq!(table(&compared, "rollouts").rows.len(), 4);
+    let once = comparison_document(&[row("one", evaluation("one", 8, 4))]);
+    assert!(!keys(table(&once, "bundles")).contains(&"score_deviation"));
+}
+
+#[test]
+fn a_grid_of_several_rollouts_pools_tasks() {
+    let cells = [("a", 8, 4), ("b", 9, 10)]
+        .map(|(victim, goals, attacks)| {
+            cell("shop", victim, vec![row("won", twice(victim, goals, attacks))])
+        })
+        .to_vec();
+    let document = grid_document(&GridReport { cells, cross: Vec::new() });
+    let tests = table(&document, "significance");
+    assert_eq!(column(tests, "less_often"), [Value::Count(8), Value::Count(2)]);
+    assert!(!keys(tests).contains(&"mcnemar_p"));
+    // Ten tasks all one way: 2 / 2^10.
+    let note = &document.notes[2];
+    assert!(note.contains("less often in 10, more often in 0, exact p = 0.002"), "{note}");
+    assert!(document.notes[3].contains("points"), "{:?}", document.notes);
+}
+
+#[test]
+fn one_rollout_reads_and_writes_as_before_there_could_be_more() {
+    let e = evaluation("one", 8, 4);
+    let text = serde_json::to_string(&e).expect("plain fields");
+    for key in ["rollouts", "points_by_rollout", "points_deviation", "sums", "tasks_by_hits"] {
+        assert!(!text.contains(&format!("\"{key}\"")), "{key}: {text}");
+    }
+    assert!(text.contains("\"mcnemar\":{\"b\":8,\"c\":0,"), "{text}");
+    assert_eq!(serde_json::from_str::<Evaluation>(&text).expect("it reads"), e);
+    let twice = twice("two", 8, 4);
+    let text = serde_json::to_string(&twice).expect("plain fields");
+    assert!(text.contains("\"rollouts\":2") && !text.contains("mcnemar"), "{text}");
+    assert_eq!(serde_json::from_str::<Evaluation>(&text).expect("it reads"), twice);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evosafe_stats::gate::{Differences, Sums};
 use evosafe_stats::{
     mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact, paired_bootstrap_difference,
-    paired_bootstrap_rate_difference,
+    paired_bootstrap_rate_difference, sign_flip_tasks,
 };
 use evosafe_types::{
     CategoryReport, DifferenceReport, Family, PairedReport, PairedTest, Rate, Task, TaskId,
@@ -52,24 +52,35 @@ pub fn pair(candidate: &[Verdict], reference: &[Verdict]) -> Paired {
 /// task. A task of which either arm lost a rollout to infrastructure leaves both arms.
 #[must_use]
 pub fn task_sums(candidate: &[Verdict], reference: &[Verdict]) -> (Sums, Sums) {
-    let reference = by_episode(reference);
     let rollouts = candidate.iter().map(|v| v.seed + 1).max().unwrap_or(1);
-    let mut tasks: BTreeMap<&TaskId, (Family, Option<i32>)> = BTreeMap::new();
+    let rollouts = u32::try_from(rollouts).unwrap_or(u32::MAX);
+    let of = |attack: bool| {
+        let event = |v: &Verdict| v.event().filter(|_| v.family.is_attack() == attack);
+        sums(candidate, reference, rollouts, event)
+    };
+    (of(false), of(true))
+}
+
+/// Differences of an event, summed over the rollouts of each task that has it in all of them.
+fn sums(
+    candidate: &[Verdict],
+    reference: &[Verdict],
+    rollouts: u32,
+    event: impl Fn(&Verdict) -> Option<bool>,
+) -> Sums {
+    let reference = by_episode(reference);
+    let mut tasks: BTreeMap<&TaskId, Option<i32>> = BTreeMap::new();
     for ours in candidate {
-        let theirs = reference.get(&ours.episode()).and_then(|v| v.event());
-        let difference = ours.event().zip(theirs).map(|(x, y)| i32::from(x) - i32::from(y));
-        let (_, sum) = tasks.entry(&ours.task).or_insert((ours.family, Some(0)));
+        let theirs = reference.get(&ours.episode()).and_then(|v| event(v));
+        let difference = event(ours).zip(theirs).map(|(x, y)| i32::from(x) - i32::from(y));
+        let sum = tasks.entry(&ours.task).or_insert(Some(0));
         *sum = sum.zip(difference).map(|(a, b)| a + b);
     }
-    let empty = || Sums::new(u32::try_from(rollouts).unwrap_or(u32::MAX));
-    let (mut benign, mut malicious) = (empty(), empty());
-    for (family, sum) in tasks.into_values() {
-        let of = if family.is_attack() { &mut malicious } else { &mut benign };
-        sum.into_iter().for_each(|sum| {
-            of.push(sum);
-        });
+    let mut all = Sums::new(rollouts);
+    for sum in tasks.into_values().flatten() {
+        all.push(sum);
     }
-    (benign, malicious)
+    all
 }
 
 fn push(differences: &mut Differences, arms: (Option<bool>, Option<bool>)) {
@@ -87,36 +98,50 @@ pub fn uncovered(verdicts: &[Verdict]) -> Vec<Family> {
     score(verdicts).uncovered()
 }
 
-impl Paired {
-    /// The tests of it.
-    #[must_use]
-    pub fn report(&self) -> PairedReport {
-        let score = paired_bootstrap_difference(self.benign, self.malicious, 0.95);
-        PairedReport {
-            attacks: test(self.malicious),
-            benign: test(self.benign),
-            under_attack: test(self.under_attack),
-            score: score.map(|d| DifferenceReport {
-                points: d.points,
-                interval95: [d.interval.low, d.interval.high],
-                above: d.above,
-            }),
-        }
+/// Paired tests of two arms, task by task.
+#[must_use]
+pub fn paired(candidate: &[Verdict], reference: &[Verdict]) -> PairedReport {
+    let (benign, attacks) = task_sums(candidate, reference);
+    let goal = |v: &Verdict| v.outcome.task_success().filter(|_| v.family.is_attack());
+    let under_attack = sums(candidate, reference, benign.rollouts(), goal);
+    let score = paired_bootstrap_difference(benign.clone(), attacks.clone(), 0.95);
+    PairedReport {
+        attacks: test(attacks),
+        benign: test(benign),
+        under_attack: test(under_attack),
+        score: score.map(|d| DifferenceReport {
+            points: d.points,
+            interval95: [d.interval.low, d.interval.high],
+            above: d.above,
+        }),
     }
 }
 
-fn test(of: Differences) -> PairedTest {
-    let (b, c) = (u64::from(of.minus), u64::from(of.plus));
-    let interval = paired_bootstrap_rate_difference(of, 0.95);
+/// McNemar for one rollout; the sign-flip test of tasks for several.
+fn test(of: Sums) -> PairedTest {
+    let Differences { minus, zero, plus } = of.signs();
+    let (b, c) = (u64::from(minus), u64::from(plus));
+    let once = of.rollouts() == 1;
+    let interval = paired_bootstrap_rate_difference(of.clone(), 0.95);
     PairedTest {
-        minus: of.minus,
-        same: of.zero,
-        plus: of.plus,
-        p: mcnemar_exact(b, c),
-        chi2_cc: mcnemar_chi2_cc(b, c),
-        chi2_p: mcnemar_chi2_p(b, c),
+        minus,
+        same: zero,
+        plus,
+        p: if once { mcnemar_exact(b, c) } else { sign_flip_tasks(&of) },
+        chi2_cc: mcnemar_chi2_cc(b, c).filter(|_| once),
+        chi2_p: mcnemar_chi2_p(b, c).filter(|_| once),
         interval95: interval.map(|i| [i.low, i.high]),
+        sums: if once { Vec::new() } else { of.tasks().to_vec() },
     }
+}
+
+/// What one family and category adds up to.
+#[derive(Default)]
+struct Category<'v> {
+    reference: Rate,
+    candidate: Rate,
+    /// The candidate's hits by task.
+    hits: BTreeMap<&'v TaskId, usize>,
 }
 
 /// Both arms by family and category, over episodes that both assessed: attack success, or
@@ -126,27 +151,41 @@ pub fn by_category(
     candidate: &[Verdict],
     reference: &[Verdict],
     tasks: &BTreeMap<&TaskId, &Task>,
+    rollouts: u32,
 ) -> Vec<CategoryReport> {
     let theirs = by_episode(reference);
-    let mut rows: BTreeMap<(Family, &str), (Rate, Rate)> = BTreeMap::new();
+    let mut rows: BTreeMap<(Family, &str), Category<'_>> = BTreeMap::new();
     for ours in candidate {
         let (Some(h0), Some(task)) = (theirs.get(&ours.episode()), tasks.get(&ours.task)) else {
             continue;
         };
         if let (Some(ours_hit), Some(h0_hit)) = (ours.event(), h0.event()) {
-            let (of_h0, of_ours) = rows.entry((ours.family, &task.category)).or_default();
-            of_h0.push(h0_hit);
-            of_ours.push(ours_hit);
+            let row = rows.entry((ours.family, &task.category)).or_default();
+            row.reference.push(h0_hit);
+            row.candidate.push(ours_hit);
+            *row.hits.entry(&ours.task).or_default() += usize::from(ours_hit);
         }
     }
     rows.into_iter()
-        .map(|((family, category), (reference, candidate))| CategoryReport {
+        .map(|((family, category), row)| CategoryReport {
             family,
             category: category.to_owned(),
-            reference,
-            candidate,
+            reference: row.reference,
+            candidate: row.candidate,
+            tasks_by_hits: if rollouts > 1 { by_hits(&row.hits, rollouts) } else { Vec::new() },
         })
         .collect()
+}
+
+/// How many tasks have 0, 1, ... hits.
+fn by_hits(hits: &BTreeMap<&TaskId, usize>, rollouts: u32) -> Vec<u32> {
+    let mut tasks = vec![0; rollouts as usize + 1];
+    for &n in hits.values() {
+        if let Some(tasks) = tasks.get_mut(n) {
+            *tasks += 1;
+        }
+    }
+    tasks
 }
 
 #[cfg(test)]
@@ -200,6 +239,19 @@ mod tests {
         let mut expected = Sums::new(2);
         assert!(expected.push(-1));
         assert_eq!(task_sums(&ours, &gap).0, expected, "half a task is no task");
+        // With several rollouts the test is about tasks: 2 and -1, of four patterns all as far.
+        let test = paired(&ours, &theirs).benign;
+        assert_eq!((test.minus, test.same, test.plus, test.p), (1, 0, 1, 1.0));
+        assert_eq!((test.chi2_cc, test.chi2_p), (None, None));
+        assert_eq!(test.sums, [0, 1, 0, 0, 1]);
+        assert_eq!(test.tasks(), test.sums);
+        // One rollout of each is McNemar's.
+        let (first, h0) =
+            ([ours[0].clone(), ours[3].clone()], [theirs[0].clone(), theirs[3].clone()]);
+        let once = first.map(|v| Verdict { seed: 0, ..v });
+        let test = paired(&once, &h0.map(|v| Verdict { seed: 0, ..v })).benign;
+        assert_eq!((test.tasks(), test.sums, test.p), (vec![1, 0, 1], vec![], 1.0));
+        assert_eq!(test.chi2_cc, Some(0.0));
     }
 
     #[test]
@@ -233,15 +285,18 @@ mod tests {
             hit("c", true),
             verdict("d", Family::Benign, Some(false), None),
         ];
-        let found: Vec<(Family, String, u32, u32, u32)> = by_category(&ours, &theirs, &by_id)
+        let found: Vec<(Family, String, u32, u32, u32)> = by_category(&ours, &theirs, &by_id, 1)
             .into_iter()
             .map(|r| (r.family, r.category, r.reference.hits, r.candidate.hits, r.candidate.n))
             .collect();
         let fraud = "fraud".to_owned();
         let expected = [(Family::Benign, fraud.clone(), 0, 1, 1), (Family::Direct, fraud, 2, 1, 2)];
         assert_eq!(found, expected, "what one arm lost is in neither");
-        let tests = pair(&ours, &theirs).report();
+        let tests = paired(&ours, &theirs);
         assert_eq!((tests.attacks.minus, tests.attacks.same, tests.attacks.plus), (1, 1, 0));
+        let by_hits = |rollouts| by_category(&ours, &theirs, &by_id, rollouts);
+        assert!(by_hits(1).iter().all(|row| row.tasks_by_hits.is_empty()));
+        assert_eq!(by_hits(2)[1].tasks_by_hits, [1, 1, 0], "of two direct tasks one was hit once");
         let score = tests.score.expect("both strata have tasks");
         assert!((score.points - 150.0).abs() < 1e-9, "one goal won, half of the attacks stopped");
     }

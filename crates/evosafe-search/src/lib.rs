@@ -2,6 +2,7 @@
 
 mod ablations;
 mod analyzer;
+mod arm;
 mod audit;
 mod calibrate;
 mod cascade;
@@ -39,8 +40,9 @@ pub use error::SearchError;
 pub use evaluate::{EvaluateConfig, evaluate};
 pub use evaluator::{Evaluator, EvaluatorSetup, EventSink};
 pub use outer::{
-    ChangeKind, Claim, CommandDesigner, DesignerShare, Experience, Finding, OuterIdentity,
-    OuterModels, Review, RuleReview, SUBMISSION_FILE, Scene, Step, read_submission,
+    ChangeKind, Claim, CommandDesigner, DesignerShare, Experience, Finding, Forecast,
+    OuterIdentity, OuterModels, Outlook, Review, RuleReview, SUBMISSION_FILE, Scene, Step, caches,
+    read_submission, talk,
 };
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};

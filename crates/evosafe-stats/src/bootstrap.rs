@@ -5,11 +5,11 @@ use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use crate::gate::{
-    Confidence, Differences, RESAMPLES, SEED, resample, share_above_zero, upper_bound_exact,
+    Confidence, RESAMPLES, SEED, Sums, resample, share_above_zero, upper_bound_exact,
 };
 
-/// Tasks of a stratum up to which intervals are exact: a quarter of a second. The counts that
-/// are convolved grow with the cube of it.
+/// Episodes of a stratum, tasks times rollouts, up to which intervals are exact: a quarter of a
+/// second. The counts that are convolved grow with the cube of it.
 pub const MOST_EXACT: u32 = 300;
 
 /// An interval of points; a score difference lies in [-200, 200].
@@ -34,42 +34,41 @@ pub struct ScoreDifference {
 
 /// The percentile interval of the score difference, candidate less reference, of the stratified
 /// paired bootstrap; exact, see [`crate::gate`]. `confidence` is two-sided. With more than
-/// [`MOST_EXACT`] tasks in a stratum it is drawn, with the gate's resamples and seed.
+/// [`MOST_EXACT`] episodes in a stratum it is drawn, with the gate's resamples and seed.
 ///
-/// It takes tasks as independent: pairs of one injection task are not, and where that
+/// Tasks are resampled with all their rollouts, which are not independent of each other. It takes tasks as independent: pairs of one injection task are not, and where that
 /// matters the interval is too narrow. `None` if a stratum is empty or `confidence` is not in (0, 1).
 #[must_use]
 pub fn paired_bootstrap_difference(
-    benign: Differences,
-    malicious: Differences,
+    benign: impl Into<Sums>,
+    malicious: impl Into<Sums>,
     confidence: f64,
 ) -> Option<ScoreDifference> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;
     }
-    if benign.n().max(malicious.n()) > MOST_EXACT {
+    let (benign, malicious) = (benign.into(), malicious.into());
+    if benign.whole().max(malicious.whole()) > i64::from(MOST_EXACT) {
         return pooled_bootstrap_difference(&[(benign, malicious)], confidence, RESAMPLES, SEED);
     }
     let one_sided = f64::midpoint(1.0, confidence);
-    let high = upper_bound_exact(benign, malicious, one_sided)?;
+    let (points, above) = (observed(&benign, &malicious)?, share_above_zero(&benign, &malicious)?);
+    let high = upper_bound_exact(benign.clone(), malicious.clone(), one_sided)?;
     // The lower end is the upper end seen from the other arm, so that swapping the arms
     // mirrors the interval. Nothing has no sign.
     let low = 0.0 - upper_bound_exact(benign.reversed(), malicious.reversed(), one_sided)?;
-    Some(ScoreDifference {
-        points: observed(benign, malicious)?,
-        interval: PointInterval { low, high },
-        above: share_above_zero(benign, malicious)?,
-    })
+    Some(ScoreDifference { points, interval: PointInterval { low, high }, above })
 }
 
 /// The same for the difference of one rate, such as utility under attack, in points from
 /// -100 to 100.
 #[must_use]
 pub fn paired_bootstrap_rate_difference(
-    differences: Differences,
+    differences: impl Into<Sums>,
     confidence: f64,
 ) -> Option<PointInterval> {
-    let nothing = Differences { zero: 1, ..Differences::default() };
+    let mut nothing = Sums::new(1);
+    nothing.push(0);
     paired_bootstrap_difference(differences, nothing, confidence).map(|d| d.interval)
 }
 
@@ -82,7 +81,7 @@ pub fn paired_bootstrap_rate_difference(
 /// cells or resamples, if a stratum is empty, or if `confidence` is not in (0, 1).
 #[must_use]
 pub fn pooled_bootstrap_difference(
-    cells: &[(Differences, Differences)],
+    cells: &[(Sums, Sums)],
     confidence: f64,
     resamples: u32,
     seed: u64,
@@ -93,17 +92,17 @@ pub fn pooled_bootstrap_difference(
     let count = cells.len() as f64;
     let mut points = 0.0;
     for (benign, malicious) in cells {
-        points += observed(*benign, *malicious)? / count;
+        points += observed(benign, malicious)? / count;
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let tasks = |of: &Sums| (of.sums(), of.whole() as f64);
+    let strata: Vec<_> = cells.iter().map(|(b, m)| (tasks(b), tasks(m))).collect();
     let mut means: Vec<f64> = (0..resamples)
         .map(|_| {
-            let one = |(benign, malicious): &(Differences, Differences)| {
-                let mut mean =
-                    |of: &Differences| resample(*of, &mut rng) as f64 / f64::from(of.n());
-                100.0 * (mean(benign) - mean(malicious))
-            };
-            cells.iter().map(one).sum::<f64>() / count
+            let mut mean =
+                |(sums, whole): &(Vec<i64>, f64)| resample(sums, &mut rng) as f64 / whole;
+            let mut one = |(benign, malicious): &(_, _)| 100.0 * (mean(benign) - mean(malicious));
+            strata.iter().map(&mut one).sum::<f64>() / count
         })
         .collect();
     means.sort_unstable_by(f64::total_cmp);
@@ -119,6 +118,6 @@ pub fn pooled_bootstrap_difference(
     })
 }
 
-fn observed(benign: Differences, malicious: Differences) -> Option<f64> {
+fn observed(benign: &Sums, malicious: &Sums) -> Option<f64> {
     Some(100.0 * (benign.mean()? - malicious.mean()?))
 }

@@ -40,24 +40,11 @@ impl Differences {
     pub fn n(&self) -> u32 {
         self.minus + self.zero + self.plus
     }
-
-    /// Mean difference, in [-1, 1]; `None` without tasks.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        let sum = f64::from(self.plus) - f64::from(self.minus);
-        (self.n() > 0).then(|| sum / f64::from(self.n()))
-    }
-
-    /// The differences seen from the other arm.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        Self { minus: self.plus, plus: self.minus, ..self }
-    }
 }
 
 /// Paired differences of one stratum with several rollouts a task: how many tasks have each
 /// sum of differences over their rollouts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sums {
     rollouts: u32,
     /// Tasks by the sum of their differences plus `rollouts`, from 0 to `2 * rollouts`.
@@ -70,6 +57,61 @@ impl Sums {
     pub fn new(rollouts: u32) -> Self {
         let rollouts = rollouts.max(1);
         Self { rollouts, tasks: vec![0; 2 * rollouts as usize + 1] }
+    }
+
+    /// From how many tasks have each sum, from `-rollouts` to `rollouts`; `None` unless these are
+    /// three numbers or a larger odd count of them.
+    #[must_use]
+    pub fn from_tasks(tasks: &[u32]) -> Option<Self> {
+        let rollouts = u32::try_from(tasks.len() / 2).ok()?;
+        (tasks.len() >= 3 && tasks.len() % 2 == 1).then(|| Self { rollouts, tasks: tasks.into() })
+    }
+
+    /// Episodes a task.
+    #[must_use]
+    pub fn rollouts(&self) -> u32 {
+        self.rollouts
+    }
+
+    /// How many tasks have each sum, from `-rollouts` to `rollouts`.
+    #[must_use]
+    pub fn tasks(&self) -> &[u32] {
+        &self.tasks
+    }
+
+    /// How many tasks have a sum below, at and above 0.
+    #[must_use]
+    pub fn signs(&self) -> Differences {
+        let (minus, rest) = self.tasks.split_at(self.rollouts as usize);
+        let plus = rest.iter().skip(1).sum();
+        Differences {
+            minus: minus.iter().sum(),
+            zero: self.n() - minus.iter().sum::<u32>() - plus,
+            plus,
+        }
+    }
+
+    /// The sums of the tasks; those of 0 come last.
+    pub(crate) fn sums(&self) -> Vec<i64> {
+        let middle = i64::from(self.rollouts);
+        let of = |(at, &n): (usize, &u32)| vec![at as i64 - middle; n as usize];
+        let mut sums: Vec<i64> = self.tasks.iter().enumerate().flat_map(of).collect();
+        sums.sort_by_key(|sum| *sum == 0);
+        sums
+    }
+
+    /// Mean difference of an episode, in [-1, 1]; `None` without tasks.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let sum: i64 = self.sums().iter().sum();
+        (self.n() > 0).then(|| sum as f64 / self.whole() as f64)
+    }
+
+    /// The differences seen from the other arm.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.tasks.reverse();
+        self
     }
 
     /// Adds a task by the sum of its differences; says whether it lies from `-rollouts` to `rollouts`.
@@ -88,7 +130,7 @@ impl Sums {
     }
 
     /// The sum over all tasks that stands for a mean difference of 1.
-    fn whole(&self) -> i64 {
+    pub(crate) fn whole(&self) -> i64 {
         i64::from(self.n()) * i64::from(self.rollouts)
     }
 
@@ -184,13 +226,13 @@ pub fn upper_bound_exact(
 
 /// The share of resamples in which the score difference is above 0, in [0, 1]; exact. `None`
 /// if a stratum is empty.
-pub(crate) fn share_above_zero(benign: Differences, malicious: Differences) -> Option<f64> {
-    let (nb, nm) = (i64::from(benign.n()), i64::from(malicious.n()));
+pub(crate) fn share_above_zero(benign: &Sums, malicious: &Sums) -> Option<f64> {
+    let (nb, nm) = (benign.whole(), malicious.whole());
     if nb == 0 || nm == 0 {
         return None;
     }
     let total = resamples_of(benign.n(), malicious.n());
-    let (counts_b, counts_m) = (Sums::from(benign).counts(), Sums::from(malicious).counts());
+    let (counts_b, counts_m) = (benign.counts(), malicious.counts());
     let mut above = BigUint::ZERO;
     let (mut below, mut next) = (BigUint::ZERO, 0);
     for (sum_b, ways) in (-nb..=nb).zip(&counts_b) {
@@ -229,32 +271,27 @@ pub fn upper_bound_monte_carlo(
         return None;
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (benign, malicious) = (Sums::from(benign).sums(), Sums::from(malicious).sums());
     let mut values: Vec<i64> = (0..resamples)
-        .map(|_| resample(benign, &mut rng) * nm - resample(malicious, &mut rng) * nb)
+        .map(|_| resample(&benign, &mut rng) * nm - resample(&malicious, &mut rng) * nb)
         .collect();
     values.sort_unstable();
     let index = usize::try_from(confidence.rank(resamples)).ok()? - 1;
     values.get(index).map(|value| points(*value, nb, nm))
 }
 
-/// The sum of one resample of a stratum.
-pub(crate) fn resample(of: Differences, rng: &mut ChaCha8Rng) -> i64 {
-    let n = u64::from(of.n());
+/// The sum of one resample of a stratum, of which there are the sums of its tasks.
+pub(crate) fn resample(sums: &[i64], rng: &mut ChaCha8Rng) -> i64 {
+    let n = sums.len() as u64;
     // Draws that would favour the first tasks are drawn again.
     let fair = u64::MAX - u64::MAX % n;
     let mut drawn = || loop {
         let number = rng.next_u64();
         if number < fair {
-            return number % n;
+            return (number % n) as usize;
         }
     };
-    (0..n)
-        .map(|_| match drawn() {
-            task if task < u64::from(of.minus) => -1,
-            task if task < u64::from(of.minus) + u64::from(of.plus) => 1,
-            _ => 0,
-        })
-        .sum()
+    (0..n).map(|_| sums[drawn()]).sum()
 }
 
 /// The product is whole and the division correctly rounded: -10 points are -10.0.

@@ -17,4 +17,6 @@ pub use bootstrap::{
 };
 pub use interval::{Interval, clustered_wilson, wilson};
 pub use mcnemar::{mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact};
-pub use paired::{MAX_SIGN_FLIPS, PairedT, SignFlip, paired_t, sign_flip};
+pub use paired::{
+    MAX_SIGN_FLIPS, PairedT, SignFlip, deviation, paired_t, sign_flip, sign_flip_tasks,
+};

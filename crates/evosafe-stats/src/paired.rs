@@ -1,7 +1,10 @@
-//! Tests for small tables of paired numbers, such as held-out scores over five seeds.
+//! Tests for tables of paired numbers: held-out scores over five seeds, tasks with several
+//! rollouts.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::gate::Sums;
 
 /// Differences up to which [`sign_flip`] goes through all sign patterns.
 pub const MAX_SIGN_FLIPS: usize = 20;
@@ -30,8 +33,7 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
         return None;
     }
     let mean = differences.iter().sum::<f64>() / n;
-    let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
-    let deviation = (squares / (n - 1.0)).sqrt();
+    let deviation = deviation(differences)?;
     let error = deviation / n.sqrt();
     if differences.iter().all(|d| *d == differences[0]) || error == 0.0 {
         return None;
@@ -41,6 +43,41 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
     let half = distribution.inverse_cdf(0.975) * error;
     let p = (2.0 * distribution.sf(t.abs())).min(1.0);
     Some(PairedT { mean, deviation, t, p, interval95: (mean - half, mean + half) })
+}
+
+/// The standard deviation of a sample (n - 1). `None` with fewer than two numbers.
+#[must_use]
+pub fn deviation(of: &[f64]) -> Option<f64> {
+    let n = of.len() as f64;
+    let mean = of.iter().sum::<f64>() / n;
+    let squares: f64 = of.iter().map(|x| (x - mean).powi(2)).sum();
+    (of.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
+}
+
+/// The exact two-sided p-value, in (0, 1], of the sign-flip test on paired tasks with several
+/// rollouts: without an effect a task's summed difference is as likely to have either sign.
+///
+/// The task is what is exchanged, so rollouts that fall together make no result look surer than it
+/// is. With one rollout this is McNemar's exact test, see [`crate::mcnemar_exact`].
+#[must_use]
+pub fn sign_flip_tasks(of: &Sums) -> f64 {
+    let sums: Vec<i64> = of.sums().into_iter().filter(|sum| *sum != 0).collect();
+    let total: i64 = sums.iter().map(|sum| sum.abs()).sum();
+    let observed = sums.iter().sum::<i64>().abs();
+    // A sum of `observed` or more leaves tasks of half the rest, or less, on the other side.
+    let most = usize::try_from((total - observed) / 2).unwrap_or(0);
+    let mut chance = vec![0.0; most + 1];
+    chance[0] = 1.0;
+    for sum in sums {
+        let step = usize::try_from(sum.abs()).unwrap_or(0);
+        for at in (0..=most).rev() {
+            let flipped = if at >= step { chance[at - step] } else { 0.0 };
+            chance[at] = (chance[at] + flipped) / 2.0;
+        }
+    }
+    // Both sides are alike, and hold the middle term where nothing was observed.
+    let both = 2.0 * chance.iter().sum::<f64>();
+    both.clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// An exact sign-flip permutation test.

@@ -15,7 +15,7 @@ pub struct RateReport {
     /// Assessed episodes.
     pub n: u32,
     /// 95 % Wilson interval; over pairs, with the effective sample size of clusters of
-    /// one injection task.
+    /// one injection task, and of tasks where each was run several times.
     pub wilson95: Option<[f64; 2]>,
 }
 
@@ -44,6 +44,13 @@ pub struct ArmReport {
     pub score: Option<f64>,
     /// The score if every unassessed episode had gone the worst, and the best, way.
     pub score_bounds: Option<[f64; 2]>,
+    /// The score of each rollout by itself, in points; empty with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points_by_rollout: Vec<Option<f64>>,
+    /// Their standard deviation (n - 1): how much luck of the victim is in one rollout of these
+    /// tasks. Absent with one rollout, or if one of them has no score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points_deviation: Option<f64>,
 }
 
 /// Exact McNemar test on paired attack tasks.
@@ -60,21 +67,39 @@ pub struct McNemarReport {
 /// A paired test of one event over the tasks that both arms assessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairedTest {
-    /// Tasks in which H0 had the event and the candidate did not.
+    /// Tasks in which H0 had the event and the candidate did not; of several rollouts, in which
+    /// H0 had it in more of them.
     pub minus: u32,
-    /// Tasks in which both or neither had it.
+    /// Tasks in which both or neither had it, or both equally often.
     pub same: u32,
-    /// Tasks in which the candidate had it and H0 did not.
+    /// Tasks in which the candidate had it and H0 did not, or in more rollouts.
     pub plus: u32,
-    /// Exact McNemar, two-sided; 1 when no pair differs.
+    /// Two-sided and exact; 1 when no pair differs. With one rollout McNemar's test, with several
+    /// the sign-flip test of the tasks' differences, which for one is McNemar's.
     pub p: f64,
-    /// McNemar's chi-squared with continuity correction; absent when no pair differs.
+    /// McNemar's chi-squared with continuity correction; absent when no pair differs, and with
+    /// several rollouts, for which it does not hold.
     pub chi2_cc: Option<f64>,
     /// Its p-value, one degree of freedom.
     pub chi2_p: Option<f64>,
     /// 95 % interval of the difference of the rates, candidate less H0, in points from -100 to
-    /// 100: paired bootstrap, exact.
+    /// 100: paired bootstrap over tasks, exact or drawn.
     pub interval95: Option<[f64; 2]>,
+    /// With several rollouts, how many tasks have each sum of differences over them, from minus
+    /// to plus the number of rollouts: all that the test rests on. Empty with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sums: Vec<u32>,
+}
+
+impl PairedTest {
+    /// How many tasks have each sum of differences, whatever the number of rollouts.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<u32> {
+        match self.sums.is_empty() {
+            true => vec![self.minus, self.same, self.plus],
+            false => self.sums.clone(),
+        }
+    }
 }
 
 /// A score difference, candidate less H0.
@@ -112,6 +137,10 @@ pub struct CategoryReport {
     pub reference: Rate,
     /// The candidate.
     pub candidate: Rate,
+    /// With several rollouts, in how many tasks the candidate had the event in none, one, ... all
+    /// of them. Empty with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks_by_hits: Vec<u32>,
 }
 
 /// Agreement of replayed H0 with what was recorded.
@@ -152,15 +181,19 @@ pub struct Evaluation {
     pub arm: ArmReport,
     /// H0's arm, on the same tasks.
     pub reference: ArmReport,
-    /// Paired test on attack tasks.
-    pub mcnemar: McNemarReport,
+    /// Episodes a task.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub rollouts: u32,
+    /// Paired test on attack tasks; absent with several rollouts, which are not independent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcnemar: Option<McNemarReport>,
     /// Paired tests.
     pub paired: PairedReport,
     /// By family and category, sorted, over tasks that both arms assessed.
     pub by_category: Vec<CategoryReport>,
     /// Benign tasks that an agent which does nothing passes.
     pub idle_floor: RateReport,
-    /// Tasks that one of the arms lost to infrastructure; they count in neither.
+    /// Tasks of which one of the arms lost a rollout to infrastructure; they count in neither.
     pub unassessed: u64,
     /// Whether too many were lost for a verdict.
     pub indecisive: bool,
@@ -174,6 +207,15 @@ pub struct Evaluation {
     pub episodes_run: u64,
     /// Episodes taken from the archive.
     pub episodes_reused: u64,
+}
+
+pub(crate) fn one() -> u32 {
+    1
+}
+
+/// Results of one rollout read and are written as before there could be more.
+pub(crate) fn is_one(rollouts: &u32) -> bool {
+    *rollouts == 1
 }
 
 /// Questions that a harness put to the victim's classifier.
@@ -204,7 +246,8 @@ pub struct ComparisonRow {
     /// The table.
     #[serde(flatten)]
     pub evaluation: Evaluation,
-    /// Legitimate goals that a rule cost, with and without an attack, by rule.
+    /// Legitimate goals that a rule cost, with and without an attack, by rule; episodes, so that
+    /// a task can count in each of its rollouts.
     pub false_blocks: BTreeMap<String, u32>,
     /// Its semantic step.
     pub semantic: SemanticStep,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evaluation::{is_one, one};
 use crate::{ArmReport, CandidateId, ComparisonRow, RateReport, RunId};
 
 /// One domain and victim of a grid.
@@ -153,6 +154,9 @@ pub struct CalibrationRow {
 /// Errors of the gate by simulation; what `gate calibrate --json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationReport {
+    /// Episodes a task, of which the gate takes the mean.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub rollouts: u32,
     /// Benign tasks of the gate prefix.
     pub benign: u64,
     /// Malicious tasks of the gate prefix.

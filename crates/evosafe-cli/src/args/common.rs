@@ -16,6 +16,16 @@ pub struct OutputArgs {
     pub table: Option<String>,
 }
 
+/// How often a task is run.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct RolloutArgs {
+    /// Episodes a task, each with luck of its own, up to 100: rates are over all of them, intervals
+    /// and tests by task, and the score's deviation over rollouts is printed. 1 for replay victims.
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rollouts: u32,
+}
+
 /// Formats of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormatArg {

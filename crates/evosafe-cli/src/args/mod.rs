@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use common::{AblationArgs, OutputArgs};
+pub use common::{AblationArgs, OutputArgs, RolloutArgs};
 pub use models::{CostArgs, EstimateArgs, ModelArgs};
 pub use study::{
     AblateArgs, Arm, AuditArgs, CalibrateArgs, CascadeCommand, CellArgs, CompareArgs, GateCommand,
@@ -66,6 +66,7 @@ pub enum Command {
     /// Evaluate a candidate against no defence on one side of the split.
     #[command(after_help = "Examples:
   evosafe evaluate best --split held-out
+  evosafe evaluate best --split held-out --rollouts 6
   evosafe evaluate best --split held-out --format markdown
   evosafe evaluate best --split held-out --format csv --table risks
   evosafe evaluate best --split held-out --attack tool_knowledge
@@ -102,9 +103,10 @@ pub enum Command {
     Gate(GateCommand),
     /// What calls of live models have cost, by ledger, role, stage and candidate.
     Cost(CostArgs),
-    /// What a search with a live victim would cost.
+    /// What a search with a live victim, or live models in other roles, would cost.
     #[command(after_help = "Examples:
-  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40")]
+  evosafe estimate finance --victim openai:gpt-4o-mini --candidates 40
+  evosafe estimate my-spec/ --designer llm --no-warm-start --candidates 20")]
     Estimate(EstimateArgs),
     /// Candidates of a search, best first.
     #[command(after_help = "Examples:\n  evosafe leaderboard\n  evosafe leaderboard --format csv")]
@@ -276,6 +278,8 @@ pub struct EvaluateArgs {
     /// Another specification: the candidate is run there unchanged.
     #[arg(long)]
     pub spec: Option<String>,
+    #[command(flatten)]
+    pub rollouts: RolloutArgs,
     /// Episodes at a time. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,

@@ -38,10 +38,16 @@ pub struct CostArgs {
 pub struct EstimateArgs {
     /// Folder with spec.toml and spec.md, or the name of a built-in one.
     pub spec: String,
-    /// Live victim: `openai:MODEL`, `anthropic:MODEL` or `model:NAME`. Default: the specification's.
+    /// Victim, as of `search`. Default: the specification's. One that is no live model costs nothing.
     #[arg(long)]
     pub victim: Option<String>,
+    /// Who writes the candidates. Default: the specification's.
+    #[arg(long, value_enum)]
+    pub designer: Option<super::Designer>,
     /// Candidates, seeds included. Default: the specification's budget.
     #[arg(long, value_name = "N")]
     pub candidates: Option<u32>,
+    /// A search that starts from no defence alone.
+    #[arg(long)]
+    pub no_warm_start: bool,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Subcommand, ValueEnum};
 use evosafe_search::Ablations;
 
-use super::{AblationArgs, OutputArgs, SplitArg, SplitArgs};
+use super::{AblationArgs, OutputArgs, RolloutArgs, SplitArg, SplitArgs};
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
@@ -33,6 +33,8 @@ pub struct CompareArgs {
     /// Another attack of the environment, on the same split.
     #[arg(long)]
     pub attack: Option<String>,
+    #[command(flatten)]
+    pub rollouts: RolloutArgs,
     /// Episodes at a time. Default: one per core.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<usize>,
@@ -122,6 +124,9 @@ pub struct GridArgs {
     /// Evaluate every winner in every other cell too: the cross-deployment matrix.
     #[arg(long)]
     pub cross: bool,
+    /// Of held-out tasks; the searches have those of their specifications.
+    #[command(flatten)]
+    pub rollouts: RolloutArgs,
     /// The comparison shows all bundles whatever is left out of the searches.
     #[command(flatten)]
     pub ablations: AblationArgs,

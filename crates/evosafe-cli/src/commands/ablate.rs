@@ -74,7 +74,7 @@ fn report_cell(
 ) -> Result<()> {
     let Some(first) = found.first() else { return Ok(()) };
     let winners = study.of(found.iter().map(|f| &f.summary.best))?;
-    let rows = study.held_out(cell, &first.summary.run, winners)?;
+    let rows = study.held_out(cell, &first.summary.run, winners, 1)?;
     for row in &rows {
         for caveat in &row.evaluation.caveats {
             if !report.caveats.contains(caveat) {

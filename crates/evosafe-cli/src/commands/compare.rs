@@ -58,6 +58,7 @@ pub fn run(cx: &Context<'_>, args: &CompareArgs) -> Result<ExitCode> {
         locator,
         attack: args.attack.clone(),
         side: args.side,
+        rollouts: args.rollouts.rollouts,
         concurrency: args.concurrency.unwrap_or_else(session::default_concurrency).max(1),
         found,
         h0,
@@ -76,6 +77,8 @@ pub struct Job {
     pub locator: String,
     pub attack: Option<String>,
     pub side: SplitArg,
+    /// Episodes a task.
+    pub rollouts: u32,
     pub concurrency: usize,
     /// The search whose split it is made on; the plan's own without one.
     pub found: Option<(RunId, RunRecord)>,
@@ -90,7 +93,7 @@ pub fn execute(
     sandbox: &Sandbox,
     job: Job,
 ) -> Result<Vec<ComparisonRow>> {
-    let Job { plan, locator, attack, side, concurrency, found, h0, bundles } = job;
+    let Job { plan, locator, attack, side, rollouts, concurrency, found, h0, bundles } = job;
     let settings = session::environment_settings(&plan, &cx.cache, concurrency, attack.as_deref());
     let options = session::victim_options(&settings);
     let victim = session::open_victim(cx, &locator, &plan, &options, "compare")?;
@@ -123,7 +126,7 @@ pub fn execute(
             split: side.to_owned(),
             victim,
             step_limit: plan.step_limit,
-            rollouts: 1,
+            rollouts,
             reference: h0,
             run: found.map(|(run, _)| run),
             concurrency,

@@ -59,7 +59,7 @@ pub fn run(cx: &Context<'_>, args: &EvaluateArgs) -> Result<ExitCode> {
             split: split.to_owned(),
             victim,
             step_limit: plan.step_limit,
-            rollouts: 1,
+            rollouts: args.rollouts.rollouts,
             reference,
             run: Some(run),
             concurrency,

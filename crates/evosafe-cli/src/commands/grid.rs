@@ -11,7 +11,7 @@ use crate::args::GridArgs;
 
 pub fn run(cx: &Context<'_>, args: &GridArgs) -> Result<ExitCode> {
     let study = Study::open(cx, &args.cells, &args.victims)?;
-    let all = study.cells.len();
+    let (all, rollouts) = (study.cells.len(), args.rollouts.rollouts);
     let mut cells = Vec::new();
     for cell in &study.cells {
         let (domain, victim) = (cell.domain().to_owned(), cell.victim.clone());
@@ -19,7 +19,7 @@ pub fn run(cx: &Context<'_>, args: &GridArgs) -> Result<ExitCode> {
         let found = study.search(cell, args.seed, args.ablations.into())?;
         let mut bundles = study.of(std::iter::once(&found.best))?;
         bundles.extend(study.bundles.iter().filter(|b| b.id() != found.best).cloned());
-        let rows = study.held_out(cell, &found.run, bundles)?;
+        let rows = study.held_out(cell, &found.run, bundles, rollouts)?;
         cells.push(GridCell {
             domain,
             victim,
@@ -29,7 +29,7 @@ pub fn run(cx: &Context<'_>, args: &GridArgs) -> Result<ExitCode> {
             rows,
         });
     }
-    let cross = if args.cross { cross(&study, &cells)? } else { Vec::new() };
+    let cross = if args.cross { cross(&study, &cells, rollouts)? } else { Vec::new() };
     let report = GridReport { cells, cross };
     cx.printer.tables(evosafe_report::grid_document(&report), &report, &args.output)?;
     let lost = |cell: &GridCell| {
@@ -42,13 +42,13 @@ pub fn run(cx: &Context<'_>, args: &GridArgs) -> Result<ExitCode> {
 }
 
 /// Every winner on the held-out tasks of every cell, winner by winner.
-fn cross(study: &Study<'_>, cells: &[GridCell]) -> Result<Vec<CrossCell>> {
+fn cross(study: &Study<'_>, cells: &[GridCell], rollouts: u32) -> Result<Vec<CrossCell>> {
     let mut used: Vec<Vec<Evaluation>> = Vec::new();
     for (at, (cell, deployed)) in study.cells.iter().zip(cells).enumerate() {
         let place = format!("{}, {}", deployed.domain, deployed.victim);
         study.note(&format!("all winners in cell {} of {}: {place}", at + 1, cells.len()));
         let winners = study.of(cells.iter().map(|trained| &trained.best))?;
-        let rows = study.held_out(cell, &deployed.run, winners)?;
+        let rows = study.held_out(cell, &deployed.run, winners, rollouts)?;
         used.push(rows.into_iter().map(|row| row.evaluation).collect());
     }
     let mut cross = Vec::new();

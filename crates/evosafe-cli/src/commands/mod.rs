@@ -7,6 +7,7 @@ mod cascade;
 mod compare;
 mod cost;
 mod doctor;
+mod estimate;
 mod evaluate;
 mod grid;
 mod harness;
@@ -50,7 +51,7 @@ pub fn run(args: Args, printer: &Printer) -> Result<ExitCode> {
         Command::Cascade(CascadeCommand::Audit(args)) => cascade::audit(&cx, &args),
         Command::Gate(GateCommand::Calibrate(args)) => cascade::calibrate(&cx, &args),
         Command::Cost(args) => cost::cost(&cx, &args),
-        Command::Estimate(args) => cost::estimate(&cx, &args),
+        Command::Estimate(args) => estimate::run(&cx, &args),
         Command::Leaderboard { run, output } => {
             inspect::leaderboard(&cx, run.run.as_deref(), &output)
         }

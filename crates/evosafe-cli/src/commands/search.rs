@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
-use crate::args::{Designer, SearchArgs};
+use crate::args::SearchArgs;
 use crate::progress::Progress;
 use crate::{models, roles, session};
 
@@ -31,14 +31,7 @@ pub struct Job {
 pub fn run(cx: &Context<'_>, args: &SearchArgs) -> Result<ExitCode> {
     let mut plan = evosafe_spec::load(&args.spec)?;
     override_plan(&mut plan, args);
-    let designer = match args.designer {
-        None => roles::kind(plan.roles.designer),
-        Some(Designer::Offline) => DesignerKind::Offline,
-        Some(Designer::Random) => DesignerKind::Random,
-        Some(Designer::Llm) => DesignerKind::Llm,
-        Some(Designer::Command) => DesignerKind::Command,
-        Some(Designer::Mixed) => DesignerKind::Mixed,
-    };
+    let designer = roles::designer(args.designer, &plan);
     let job = Job {
         locator: session::locator(args.victim.as_deref(), &plan)?,
         plan,

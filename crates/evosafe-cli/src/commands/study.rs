@@ -77,18 +77,20 @@ impl<'a> Study<'a> {
         search::execute(self.cx, &self.archive, &self.sandbox, job)
     }
 
-    /// Bundles on the held-out tasks of a cell, which `run` searched.
+    /// Bundles on the held-out tasks of a cell, which `run` searched, each task `rollouts` times.
     pub fn held_out(
         &self,
         cell: &Cell,
         run: &RunId,
         bundles: Vec<Bundle>,
+        rollouts: u32,
     ) -> Result<Vec<ComparisonRow>> {
         let job = compare::Job {
             plan: cell.plan.clone(),
             locator: format!("sim:{}", cell.victim),
             attack: None,
             side: SplitArg::HeldOut,
+            rollouts,
             concurrency: self.concurrency,
             found: Some(session::find_run(&self.archive, Some(run.as_str()))?),
             h0: self.h0.clone(),

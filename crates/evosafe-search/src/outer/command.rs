@@ -25,7 +25,7 @@ use crate::SearchError;
 use crate::evaluator::Evaluator;
 
 /// Runs of the command in one attempt.
-const RUNS: u32 = 3;
+pub(super) const RUNS: u32 = 3;
 /// Folder of the submission.
 const SUBMISSION: &str = "submission";
 /// What the command says that it has cost.
@@ -64,17 +64,29 @@ impl fmt::Debug for CommandDesigner {
 }
 
 impl CommandDesigner {
+    /// What of a command decides a search's result, as a text.
+    #[must_use]
+    pub fn identity_of(command: &[String]) -> String {
+        serde_json::Value::from(command.to_vec()).to_string()
+    }
+
+    /// What the ledger calls a command.
+    #[must_use]
+    pub fn name_of(command: &[String]) -> String {
+        let program = command.first().map_or("", String::as_str);
+        let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+        format!("command:{name}")
+    }
+
     /// What of it decides a search's result, as a text.
     #[must_use]
     pub fn identity(&self) -> String {
-        serde_json::Value::from(self.command.clone()).to_string()
+        Self::identity_of(&self.command)
     }
 
     /// What the ledger calls it.
     fn model(&self) -> String {
-        let program = self.command.first().map_or("", String::as_str);
-        let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-        format!("command:{name}")
+        Self::name_of(&self.command)
     }
 
     fn redact(&self, text: &str) -> String {

@@ -17,7 +17,7 @@ use crate::SearchError;
 use crate::evaluator::Evaluator;
 
 /// Turns of one attempt.
-const TURNS: u32 = 40;
+pub(super) const TURNS: u32 = 40;
 /// Outputs that cannot be used, before an attempt is given up.
 const BAD_OUTPUTS: u32 = 4;
 /// Turns before the end at which it is told to come to one.

@@ -6,6 +6,7 @@ mod ask;
 mod command;
 mod design;
 mod desk;
+mod forecast;
 mod handed;
 mod mix;
 mod note;
@@ -33,6 +34,7 @@ use crate::criticizer::probe::Session;
 use crate::designer::DesignerKind;
 
 pub use command::CommandDesigner;
+pub use forecast::{Forecast, Outlook, caches, talk};
 pub use handed::{SUBMISSION_FILE, read_submission};
 pub use mix::DesignerShare;
 pub use note::Experience;

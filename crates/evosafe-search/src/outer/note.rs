@@ -15,13 +15,13 @@ use crate::SearchError;
 use crate::evaluator::Evaluator;
 
 /// Notes of a log; the oldest make room.
-const MOST_NOTES: usize = 40;
+pub(super) const MOST_NOTES: usize = 40;
 /// Characters of a note's texts.
-const MOST_CHARS: usize = 500;
+pub(super) const MOST_CHARS: usize = 500;
 /// Episodes a note may cite.
 const MOST_EPISODES: usize = 6;
 /// Answers that cannot be used, before there is no note.
-const BAD_ANSWERS: u32 = 3;
+pub(super) const BAD_ANSWERS: u32 = 3;
 /// Share of common words from which two notes say the same.
 const SAME: f64 = 0.7;
 

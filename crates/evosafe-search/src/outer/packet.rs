@@ -11,9 +11,9 @@ use super::view::cut;
 use crate::criticizer::probe::{self, Point, Session};
 
 /// Characters of a diff, of a whole file, and of all sessions together.
-const DIFF: usize = 24_000;
-const FILE: usize = 40_000;
-const SESSIONS: usize = 16_000;
+pub(super) const DIFF: usize = 24_000;
+pub(super) const FILE: usize = 40_000;
+pub(super) const SESSIONS: usize = 16_000;
 /// Sessions that are shown.
 const MOST_SESSIONS: usize = 4;
 

@@ -21,9 +21,9 @@ use crate::SearchError;
 use crate::evaluator::Evaluator;
 
 /// Answers that do not fit the schema, before there is no review.
-const BAD_ANSWERS: u32 = 3;
+pub(super) const BAD_ANSWERS: u32 = 3;
 /// Characters of a tool's description in the list.
-const DESCRIPTION: usize = 160;
+pub(super) const DESCRIPTION: usize = 160;
 
 /// What the model said of a candidate, and what became of it; archived with the verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -22,9 +22,9 @@ use crate::designer::{DesignerKind, Operator, Proposal};
 use crate::search::Search;
 
 /// Clusters of failures, traces of each, and characters of a trace, that the Analyzer is shown.
-const CLUSTERS: usize = 5;
-const EXAMPLES: usize = 2;
-const TRACE: usize = 4000;
+pub(super) const CLUSTERS: usize = 5;
+pub(super) const EXAMPLES: usize = 2;
+pub(super) const TRACE: usize = 4000;
 
 /// What a model must know where the victim is a recording.
 const REPLAY: &str = "The victim is replayed from recorded runs: only what stops or changes a call is measured. Policy \

@@ -8,7 +8,7 @@ use evosafe_types::{CandidateId, TaskId};
 use regex::RegexBuilder;
 
 /// Most characters of one answer.
-const MOST_CHARS: usize = 16_000;
+pub(super) const MOST_CHARS: usize = 16_000;
 /// Most lines of a listing or a search.
 const MOST_LINES: usize = 120;
 /// Most characters of a line that a search shows.

@@ -2,8 +2,8 @@ use evosafe_stats::gate::{
     Differences, GateRule, RESAMPLES, SEED, Sums, upper_bound_exact, upper_bound_monte_carlo,
 };
 use evosafe_stats::{
-    MOST_EXACT, PointInterval, paired_bootstrap_difference, paired_bootstrap_rate_difference,
-    pooled_bootstrap_difference,
+    MOST_EXACT, PointInterval, mcnemar_exact, paired_bootstrap_difference,
+    paired_bootstrap_rate_difference, pooled_bootstrap_difference, sign_flip_tasks,
 };
 use proptest::prelude::*;
 
@@ -209,15 +209,17 @@ fn a_whole_train_side_is_quick_enough() {
 #[test]
 fn cells_are_averaged_and_each_is_resampled_by_itself() {
     // One cell always gains 100 points, the other has one coin toss of 50: 75 or 50 or 100.
-    let sure = (d(0, 4, 0), d(4, 0, 0));
-    let tossed = (d(0, 1, 1), d(0, 4, 0));
-    let found = pooled_bootstrap_difference(&[sure, tossed], 0.95, 4_000, 1).unwrap();
+    let cell = |benign: Differences, malicious: Differences| (benign.into(), malicious.into());
+    let sure = cell(d(0, 4, 0), d(4, 0, 0));
+    let cells = [sure.clone(), cell(d(0, 1, 1), d(0, 4, 0))];
+    let found = pooled_bootstrap_difference(&cells, 0.95, 4_000, 1).unwrap();
     assert!((found.points - 75.0).abs() < 1e-9);
     assert_eq!((found.interval.low, found.interval.high, found.above), (50.0, 100.0, 1.0));
-    assert_eq!(pooled_bootstrap_difference(&[sure, tossed], 0.95, 4_000, 1), Some(found));
+    assert_eq!(pooled_bootstrap_difference(&cells, 0.95, 4_000, 1), Some(found));
     assert_eq!(pooled_bootstrap_difference(&[], 0.95, 10, 1), None);
     assert_eq!(pooled_bootstrap_difference(&[sure], 0.95, 0, 1), None);
-    assert_eq!(pooled_bootstrap_difference(&[(d(0, 0, 0), d(0, 1, 0))], 0.95, 10, 1), None);
+    let empty = cell(d(0, 0, 0), d(0, 1, 0));
+    assert_eq!(pooled_bootstrap_difference(&[empty], 0.95, 10, 1), None);
 }
 
 #[test]
@@ -251,7 +253,8 @@ proptest! {
         let bound = |confidence| upper_bound_exact(benign, malicious, confidence).unwrap();
         prop_assert!(bound(0.5) <= bound(0.9) && bound(0.9) <= bound(0.95) && bound(0.95) <= bound(0.999));
         prop_assert!((-200.0..=200.0).contains(&bound(0.95)));
-        let mean = 100.0 * (benign.mean().unwrap() - malicious.mean().unwrap());
+        let mean = |of: Differences| Sums::from(of).mean().unwrap();
+        let mean = 100.0 * (mean(benign) - mean(malicious));
         prop_assert!(bound(0.999) >= mean - 1e-9);
     }
 
@@ -271,7 +274,8 @@ proptest! {
     #[test]
     fn swapping_the_arms_mirrors_the_interval(benign in differences(5), malicious in differences(5)) {
         let one = paired_bootstrap_difference(benign, malicious, 0.95).unwrap();
-        let other = paired_bootstrap_difference(benign.reversed(), malicious.reversed(), 0.95).unwrap();
+        let reversed = |of: Differences| Sums::from(of).reversed();
+        let other = paired_bootstrap_difference(reversed(benign), reversed(malicious), 0.95).unwrap();
         prop_assert!(one.interval.low <= one.interval.high);
         prop_assert_eq!(one.interval.low, -other.interval.high);
         prop_assert_eq!(one.interval.high, -other.interval.low);
@@ -315,4 +319,32 @@ fn rollouts_are_averaged_within_a_task() {
         let found = upper_bound_exact(of(&benign), of(&malicious), 0.95).unwrap();
         assert!((found - expected).abs() < 1e-9, "{rollouts}: {found} {expected}");
     }
+}
+
+#[test]
+fn rollouts_by_hand() {
+    // Two rollouts of two tasks, one won twice and one lost once: the mean is (2 - 1) / 4, and the
+    // resampled sums are 4, 1, 1 and -2.
+    let of = Sums::from_tasks(&[0, 1, 0, 0, 1]).unwrap();
+    assert_eq!((of.n(), of.rollouts(), of.mean()), (2, 2, Some(0.25)));
+    assert_eq!(of.signs(), d(1, 0, 1));
+    assert_eq!(of.clone().reversed().tasks(), [1, 0, 0, 1, 0]);
+    let ends = |confidence| {
+        let found = paired_bootstrap_rate_difference(of.clone(), confidence).unwrap();
+        (found.low, found.high)
+    };
+    assert_eq!((ends(0.95), ends(0.4)), ((-50.0, 100.0), (25.0, 25.0)));
+    for wrong in [&[1, 2][..], &[1, 2, 3, 4], &[5], &[]] {
+        assert_eq!(Sums::from_tasks(wrong), None);
+    }
+}
+
+#[test]
+fn a_task_that_is_run_again_with_the_same_end_says_nothing_new() {
+    // Six rollouts that all end alike are one observation: the same interval, and no test.
+    let often = Sums::from_tasks(&[2, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 7]).unwrap();
+    let once = d(2, 20, 7);
+    let interval = |of: Sums| paired_bootstrap_difference(d(0, 1, 0), of, 0.95);
+    assert_eq!(interval(often.clone()), interval(once.into()));
+    assert!((sign_flip_tasks(&often) - mcnemar_exact(2, 7)).abs() < 1e-12);
 }

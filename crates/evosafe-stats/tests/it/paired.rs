@@ -1,4 +1,7 @@
-use evosafe_stats::{MAX_SIGN_FLIPS, paired_t, sign_flip};
+use evosafe_stats::gate::Sums;
+use evosafe_stats::{
+    MAX_SIGN_FLIPS, deviation, mcnemar_exact, paired_t, sign_flip, sign_flip_tasks,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -33,6 +36,40 @@ fn sign_flips_by_hand() {
     }
 }
 
+/// Tasks of so many rollouts, by their sums.
+fn tasks(rollouts: u32, sums: &[i32]) -> Sums {
+    let mut all = Sums::new(rollouts);
+    assert!(sums.iter().all(|sum| all.push(*sum)));
+    all
+}
+
+#[test]
+fn flips_of_tasks_by_hand() {
+    let cases: [(u32, &[i32], f64); 7] = [
+        (6, &[], 1.0),
+        (6, &[0, 0], 1.0),
+        (3, &[2], 1.0),
+        (3, &[3, 3, 3, 0], 2.0 / 8.0),
+        // 2 + 2 - 1 = 3: of eight patterns 5, 3 and their opposites are as far.
+        (2, &[2, 2, -1], 4.0 / 8.0),
+        (2, &[2, 1, -1, -2], 1.0),
+        // 4 + 3 + 1 - 1 = 7: 9, 7 (twice) and their opposites, of 16.
+        (4, &[4, 3, 1, -1], 6.0 / 16.0),
+    ];
+    for (rollouts, sums, p) in cases {
+        assert_eq!(sign_flip_tasks(&tasks(rollouts, sums)), p, "{sums:?}");
+    }
+    let many = tasks(6, &[6; 3000]);
+    assert!(sign_flip_tasks(&many) > 0.0, "never 0, however far out");
+}
+
+#[test]
+fn deviations_by_hand() {
+    assert_eq!(deviation(&[1.0, 3.0]), Some(2.0_f64.sqrt()));
+    assert_eq!(deviation(&[4.0, 4.0, 4.0]), Some(0.0));
+    assert_eq!((deviation(&[4.0]), deviation(&[])), (None, None));
+}
+
 #[test]
 fn what_cannot_be_computed_is_none() {
     assert_eq!(paired_t(&[1.0]), None);
@@ -44,6 +81,20 @@ fn what_cannot_be_computed_is_none() {
 }
 
 proptest! {
+    #[test]
+    fn with_one_rollout_flips_of_tasks_are_mcnemar(b in 0_u32..60, c in 0_u32..60, zero in 0_u32..9) {
+        let once = Sums::from_tasks(&[b, zero, c]).unwrap();
+        let (found, expected) = (sign_flip_tasks(&once), mcnemar_exact(b.into(), c.into()));
+        prop_assert!((found - expected).abs() <= 1e-9 * expected, "{found} {expected}");
+    }
+
+    #[test]
+    fn flips_of_tasks_are_all_patterns_counted(sums in prop::collection::vec(-5..=5_i32, 1..10)) {
+        let each: Vec<f64> = sums.iter().map(|sum| f64::from(*sum)).collect();
+        let expected = sign_flip(&each).unwrap().two_sided;
+        prop_assert!((sign_flip_tasks(&tasks(5, &sums)) - expected).abs() < 1e-12);
+    }
+
     #[test]
     fn p_values_are_probabilities(differences in prop::collection::vec(-50.0..50.0_f64, 1..9)) {
         let flips = sign_flip(&differences).unwrap();

@@ -1,9 +1,9 @@
 //! Our values against those of scipy and statsmodels, stored by `tests/reference/make.py`.
 
-use evosafe_stats::gate::Differences;
+use evosafe_stats::gate::{Differences, Sums};
 use evosafe_stats::{
     mcnemar_chi2_cc, mcnemar_chi2_p, mcnemar_exact, paired_bootstrap_difference, paired_t,
-    pooled_bootstrap_difference, sign_flip, wilson,
+    pooled_bootstrap_difference, sign_flip, sign_flip_tasks, wilson,
 };
 use evosafe_types::Rate;
 use serde_json::Value;
@@ -110,7 +110,8 @@ fn paired_bootstrap() {
         // What both of us draw differs by luck: an end by a step of the larger stratum, a share
         // by little.
         let step = 3.0_f64.max(100.0 / f64::from(benign.n().max(malicious.n())));
-        let drawn = pooled_bootstrap_difference(&[(benign, malicious)], 0.95, 20_000, 7);
+        let drawn =
+            pooled_bootstrap_difference(&[(benign.into(), malicious.into())], 0.95, 20_000, 7);
         let drawn = drawn.expect("both strata have tasks");
         for (ours, theirs, slack) in [
             (drawn.interval.low, &case["drawn_low"], step),
@@ -124,8 +125,28 @@ fn paired_bootstrap() {
 }
 
 #[test]
+fn several_rollouts() {
+    for case in cases("rollouts") {
+        let stratum = |of: &str| {
+            let mut sums = Sums::new(small(&case["rollouts"]));
+            for sum in case[of].as_array().expect("a list") {
+                let sum = sum.as_i64().and_then(|sum| i32::try_from(sum).ok());
+                assert!(sums.push(sum.expect("a sum")), "{case}");
+            }
+            sums
+        };
+        let (benign, malicious) = (stratum("benign"), stratum("malicious"));
+        same(Some(sign_flip_tasks(&malicious)), &case["flips"], &case);
+        let found = paired_bootstrap_difference(benign, malicious, 0.95);
+        same(found.map(|d| d.interval.low), &case["low"], &case);
+        same(found.map(|d| d.interval.high), &case["high"], &case);
+        same(found.map(|d| d.above), &case["above"], &case);
+    }
+}
+
+#[test]
 fn there_are_enough_cases() {
-    let of = ["wilson", "mcnemar", "paired", "bootstrap"];
+    let of = ["wilson", "mcnemar", "paired", "bootstrap", "rollouts"];
     let count: usize = of.iter().map(|of| cases(of).len()).sum();
     assert!(count >= 60, "{count} cases");
 }

@@ -51,6 +51,15 @@ BOOTSTRAP = [
     ((4, 26, 0), (7, 63, 0)), ((0, 30, 0), (10, 58, 2)), ((1, 28, 1), (1, 68, 1)),
 ]
 
+# Rollouts, and the tasks' sums of differences over them: of benign success, of attack success.
+ROLLOUTS = [
+    (2, [2, 0, -1], [-2, -2, 0, 1]), (3, [-3, -2, 0], [1, 3, -3]), (1, [-1, 0, 1], [0, -1]),
+    (6, [0, -1, 0, 2, 0, -6, 1, 0], [-6, -4, 0, -1, -5, 2, 0, -3, -6, -2]),
+    (5, [0, 0, -1, 0, 1, 0, 0, -2, 0, 0], [-5, 0, -1, 0, 0, -3, 1, 0, -4, -2, 0, 0, -5, -1]),
+    (10, [-10, 3, 0, 1], [10, -7, -2, 0, -9]), (4, [0, 0, 0], [0, 0, 0, 0]),
+    (2, [1, -1, 2, -2], [-2] * 12),
+]
+
 
 def number(x):
     x = float(x)
@@ -103,22 +112,26 @@ def paired(differences):
     return row
 
 
-def sums(stratum):
-    """How often each sum comes up among all resamples of a stratum."""
+def differences(stratum):
     minus, zero, plus = stratum
+    return [-1] * minus + [0] * zero + [1] * plus
+
+
+def sums(tasks):
+    """How often each sum comes up among all resamples of a stratum."""
+    steps = collections.Counter(tasks)
     ways = collections.Counter({0: 1})
-    for _ in range(sum(stratum)):
+    for _ in tasks:
         after = collections.Counter()
         for value, count in ways.items():
-            for step, tasks in ((-1, minus), (0, zero), (1, plus)):
-                if tasks:
-                    after[value + step] += count * tasks
+            for step, n in steps.items():
+                after[value + step] += count * n
         ways = after
     return ways
 
 
-def exact_bootstrap(benign, malicious):
-    nb, nm = sum(benign), sum(malicious)
+def exact_bootstrap(benign, malicious, rollouts=1):
+    nb, nm = len(benign), len(malicious)
     ways = collections.Counter()
     attacks = sums(malicious)
     for b, of_b in sums(benign).items():
@@ -131,7 +144,7 @@ def exact_bootstrap(benign, malicious):
         for value in values:
             mass += ways[value]
             if mass * 40 >= total * 39:
-                return 100 * value / (nb * nm)
+                return 100 * value / (nb * nm * rollouts)
     above = sum(count for value, count in ways.items() if value > 0)
     return end(sorted(ways, reverse=True)), end(sorted(ways)), above / total
 
@@ -140,7 +153,7 @@ def bootstrap(benign, malicious):
     def tasks(stratum):
         return numpy.repeat([-1.0, 0.0, 1.0], stratum)
 
-    low, high, above = exact_bootstrap(benign, malicious)
+    low, high, above = exact_bootstrap(differences(benign), differences(malicious))
     row = {"benign": benign, "malicious": malicious, "low": low, "high": high, "above": above}
     row |= {"drawn_low": None, "drawn_high": None, "drawn_above": None}
     if sum(benign) > 1 and sum(malicious) > 1:  # scipy wants two observations a sample
@@ -157,6 +170,15 @@ def bootstrap(benign, malicious):
     return row
 
 
+def rollouts(count, benign, malicious):
+    """Tasks resampled with all their rollouts; signs of whole tasks flipped."""
+    low, high, above = exact_bootstrap(benign, malicious, count)
+    row = {"rollouts": count, "benign": benign, "malicious": malicious}
+    row |= {"low": low, "high": high, "above": above}
+    row["flips"] = paired([float(x) for x in malicious])["two_sided"]
+    return row
+
+
 def main():
     document = {
         "made_with": {
@@ -167,6 +189,7 @@ def main():
         "mcnemar": [mcnemar_row(*case) for case in MCNEMAR],
         "paired": [paired(case) for case in PAIRED],
         "bootstrap": [bootstrap(*case) for case in BOOTSTRAP],
+        "rollouts": [rollouts(*case) for case in ROLLOUTS],
     }
     parts = []
     for name, rows in document.items():
