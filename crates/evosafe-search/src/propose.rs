@@ -22,15 +22,16 @@ impl Search {
             return self.designed_by_author(by, index).await;
         }
         self.tried(by, true, Usd::ZERO);
+        let h0 = self.members[0].search_score();
         let archive = crate::designer::Archive {
             members: &self.members,
-            reference: &self.members[0].score,
+            reference: &h0,
             under_attack_margin: self.config.plan.cascade.under_attack_margin,
             traces: &self.h0_traces,
             known: &self.known,
         };
         let drafts = designer.drafts(&archive, index)?;
-        let reference = self.members[0].wide.unwrap_or(self.members[0].score);
+        let reference = self.members[0].counted();
         let Some(mut proposal) =
             self.rehearsal.best(drafts, &self.cascade.sandbox, &reference).await
         else {
