@@ -67,11 +67,14 @@ impl Search {
             searched: report.search.is_some(),
             eligible: false,
             expected_loss: 0.0,
+            improved: false,
             probes: report.probes,
             stale: false,
         });
-        self.enter_probes(self.members.len() - 1)?;
-        self.show(self.members.len() - 1, &all)?;
+        let index = self.members.len() - 1;
+        self.members[index].improved = self.beats_parent(index);
+        self.enter_probes(index)?;
+        self.show(index, &all)?;
         self.save_record()
     }
 

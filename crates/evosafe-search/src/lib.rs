@@ -32,7 +32,7 @@ mod summary;
 mod verdict;
 
 pub use ablations::Ablations;
-pub use adaptive::{CorpusVersion, VariantRecord, variant};
+pub use adaptive::{CorpusVersion, VariantRecord, find_variant};
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
 pub use audit::{audit, audited};
 pub use calibrate::calibrate;

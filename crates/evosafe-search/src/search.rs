@@ -378,7 +378,7 @@ impl Search {
             self.settle(&report);
             self.commit(&bundle, report)?;
             if let Some(proposal) = proposal {
-                let improved = self.beats_parent(self.members.len() - 1);
+                let improved = self.members.last().is_some_and(|member| member.improved);
                 learnt.push((proposal, improved));
             }
         }

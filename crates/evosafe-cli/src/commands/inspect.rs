@@ -283,7 +283,7 @@ fn recorded_hook_calls(
         // Tools are listed, and nothing is opened.
         let environment = Environment::start(&settings, Some(&[])).await?;
         let tasks = environment.tasks();
-        let variant = evosafe_search::variant(archive, (run, record), tasks, task)?;
+        let variant = evosafe_search::find_variant(archive, (run, record), tasks, task)?;
         let known = tasks.iter().find(|known| known.id == *task);
         let known = known.or(variant.as_ref().map(Variant::task));
         let tools = known.and_then(|known| environment.toolset(&known.suite));

@@ -25,7 +25,7 @@ use crate::designer::pareto_front;
 use crate::search::Search;
 use crate::verdict::{Verdict, score};
 
-pub use record::{CorpusVersion, VariantRecord, variant};
+pub use record::{CorpusVersion, VariantRecord, find_variant};
 
 /// Raised whenever a search with adaptive probes may come to other variants or compare otherwise:
 /// such a search is begun anew. Part of the run's identity where they are on.

@@ -40,7 +40,7 @@ pub struct VariantRecord {
 ///
 /// # Errors
 /// If the archive cannot be read.
-pub fn variant(
+pub fn find_variant(
     archive: &Archive,
     (run, record): (&RunId, &RunRecord),
     tasks: &[Task],

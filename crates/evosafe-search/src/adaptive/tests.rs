@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex};
 use evosafe_agent::Victim;
 use evosafe_archive::{Archive, ResultKind, ResultRecord};
 use evosafe_env::{Environment, EnvironmentSettings};
-use evosafe_spec::Plan;
-use evosafe_types::{Bundle, CandidateId, Event, Family, JsonMap, Score};
+use evosafe_spec::{Lineage, Plan};
+use evosafe_types::{
+    Bundle, CandidateId, Event, Family, HarnessLimits, JsonMap, MechanismUse, Origin, Score,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +86,28 @@ fn seed(name: &str) -> Bundle {
     seeds.filter(|s| s.manifest.name == name).next_back().expect("a seed of that name")
 }
 
+/// A harness of relations: where a value comes from, and what request and payment agree on.
+fn sound() -> Bundle {
+    let names = [
+        "request-agreement",
+        "counterfactual-attribution",
+        "argument-provenance",
+        "effect-volume",
+        "payment-relations",
+    ];
+    let used = |name: &str| MechanismUse { name: name.to_owned(), params: BTreeMap::new() };
+    let lineage = Lineage {
+        name: "sound".to_owned(),
+        parents: Vec::new(),
+        origin: Origin::Seed,
+        edit: String::new(),
+        hypothesis: "Relations survive other words.".to_owned(),
+        limits: HarnessLimits::default(),
+    };
+    let library = evosafe_spec::mechanisms().expect("built in");
+    evosafe_spec::compose_uses(&library, &names.map(used), &lineage).expect("in the library")
+}
+
 /// Searches among these and no defence alone, without the Criticizer: it would refuse to let keyed
 /// harnesses win without a single probe.
 async fn search(
@@ -157,7 +181,7 @@ fn episodes(archive: &Archive, id: &CandidateId, task: &str) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_harness_keyed_to_train_attacks_loses_its_place_to_an_invariant() {
     let keyed = keyed(&plan(0, ""), "one").await;
-    let sound = seed("relation-ledger");
+    let sound = sound();
     let (without, with) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let both = [keyed.clone(), sound.clone()];
@@ -211,7 +235,8 @@ async fn a_harness_keyed_to_train_attacks_loses_its_place_to_an_invariant() {
         let of = (&crate::find(&archive, None).expect("one").0, &record);
         let (tasks, _) = divided(&plan(0, "")).await;
         let id = evosafe_types::TaskId::new(task);
-        let again = crate::variant(&archive, of, &tasks, &id).expect("readable").expect("archived");
+        let again =
+            crate::find_variant(&archive, of, &tasks, &id).expect("readable").expect("archived");
         assert_eq!((again.task().id.as_str(), again.base().as_str()), (task, base));
     }
     let first = &versions[0]["variants"];
@@ -238,7 +263,7 @@ async fn who_is_not_run_on_a_version_drops_out() {
     for note in ["one", "another one", "yet another one", "a last one, which is the longest"] {
         others.push(keyed(&at, note).await);
     }
-    others.push(seed("relation-ledger"));
+    others.push(sound());
     let folder = tempfile::tempdir().expect("a folder");
     let (ended, _) = search(folder.path(), at, &others, CancellationToken::new()).await;
     let summary = ended.expect("it ends");
@@ -256,7 +281,7 @@ async fn who_is_not_run_on_a_version_drops_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_of_episodes_cuts_before_a_version_begins_and_more_goes_on() {
-    let bundles = [keyed(&plan(0, ""), "one").await, seed("relation-ledger")];
+    let bundles = [keyed(&plan(0, ""), "one").await, sound()];
     let (whole, cut) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let at = |episodes: u64| plan(12, &format!("[budget]\nepisodes = {episodes}\n"));

@@ -146,6 +146,8 @@ pub struct Member {
     /// Points that renaming, relocating or rephrasing is expected to cost it; known once it
     /// was run wide, 0 without the Criticizer.
     pub expected_loss: f64,
+    /// Whether its search merit beat its first parent's, on the corpus that it was run on first.
+    pub improved: bool,
     /// Verdicts on the variants that the corpus grew by.
     pub probes: Vec<Verdict>,
     /// Whether the corpus grew without it: it is compared with nobody any more.
