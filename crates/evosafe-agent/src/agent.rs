@@ -13,6 +13,7 @@ use evosafe_types::{
 
 use crate::live::{LostCalls, Purpose};
 use crate::simulated::{Opening, VictimMove};
+use crate::variation::{Lens, Variant};
 use crate::victim::{Observation, Victim};
 
 /// Raised whenever the loop may run an episode differently: part of every evidence key.
@@ -65,6 +66,33 @@ impl Agent {
         seed: u64,
         purpose: Purpose<'_>,
     ) -> EpisodeResult {
+        self.play(harness, (task, None), seed, purpose).await
+    }
+
+    /// The same in the words of a variant. A recording has one wording: replayed victims make it
+    /// unassessed.
+    pub async fn run_variant(
+        &self,
+        harness: &Harness,
+        variant: &Variant,
+        seed: u64,
+        purpose: Purpose<'_>,
+    ) -> EpisodeResult {
+        if self.victim.is_replay() {
+            let why = "a recorded run has one wording";
+            return EpisodeResult::lost(Run::default(), FaultKind::NoRecording, &why);
+        }
+        let base = Task { id: variant.base().clone(), ..variant.task().clone() };
+        self.play(harness, (&base, Some(variant)), seed, purpose).await
+    }
+
+    async fn play(
+        &self,
+        harness: &Harness,
+        (task, variant): (&Task, Option<&Variant>),
+        seed: u64,
+        purpose: Purpose<'_>,
+    ) -> EpisodeResult {
         if let Some((fault, detail)) = self.victim.unplayable(task) {
             return EpisodeResult::lost(Run::default(), fault, &detail);
         }
@@ -73,7 +101,8 @@ impl Agent {
             Err(error) => return EpisodeResult::lost(Run::default(), error.fault(), &error),
         };
         let mut run = Run::default();
-        let lived = self.live(harness, task, (seed, purpose), &mut episode, &mut run).await;
+        let played = (task, variant);
+        let lived = self.live(harness, played, (seed, purpose), &mut episode, &mut run).await;
         let of_host = run.transcript.faults.iter().find(|f| f.is_of_host()).cloned();
         let result = match lived {
             Ok(_) if let Some(fault) = of_host => {
@@ -97,28 +126,37 @@ impl Agent {
     async fn live(
         &self,
         harness: &Harness,
-        task: &Task,
+        (task, variant): (&Task, Option<&Variant>),
         (seed, purpose): (u64, Purpose<'_>),
         episode: &mut Episode,
         run: &mut Run,
     ) -> Result<evosafe_env::Verdict, Lost> {
+        let lens = Lens::new(variant, !self.victim.is_live(), episode.tools());
         let context = RunContext {
             trace_id: RunContext::TRACE_ID.to_owned(),
-            instruction: episode.instruction().to_owned(),
-            tools: episode.tools().to_vec(),
+            instruction: lens.told(episode.instruction()).into_owned(),
+            tools: lens.offered(episode.tools()),
         };
         let lost = LostCalls::default();
         let classifier = self.victim.classifier(purpose, &lost);
         let mut trajectory = harness.start(&context, classifier).await;
         let hidden = trajectory.hidden_tools().to_vec();
-        let base_prompt = episode.system_prompt().to_owned();
+        let base_prompt = lens.told(episode.system_prompt()).into_owned();
         // Appends the policy, then asks the hook.
         let system_prompt = trajectory.system_prompt(&base_prompt).await;
+        // A scripted victim is offered the environment's own tools and told its own request.
+        let scripted = lens.is_scripted();
+        let offered = if scripted { episode.tools() } else { &context.tools };
         let shown: Cow<'_, [ToolSpec]> = if hidden.is_empty() {
-            Cow::Borrowed(&context.tools)
+            Cow::Borrowed(offered)
         } else {
-            context.tools.iter().filter(|t| !hidden.contains(&t.name)).cloned().collect()
+            let pairs = context.tools.iter().zip(offered);
+            let left = pairs.filter(|(told, _)| !hidden.contains(&told.name));
+            left.map(|(_, tool)| tool.clone()).collect()
         };
+        let request = if scripted { episode.instruction() } else { &context.instruction };
+        // Luck goes with the script; what a live victim is paid for is booked under its own name.
+        let id = variant.filter(|_| !scripted).map_or(&task.id, |variant| &variant.task().id);
         run.transcript = Transcript {
             instruction: context.instruction.clone(),
             base_prompt: base_prompt.clone(),
@@ -132,23 +170,26 @@ impl Agent {
         };
         let opening = Opening {
             domain: self.environment.name(),
-            task: &task.id,
+            task: id,
             seed,
             base_prompt: &base_prompt,
             system_prompt: &system_prompt,
-            instruction: &context.instruction,
+            instruction: request,
             tools: &shown,
         };
         let mut session = self
             .victim
             .session(&self.environment, task, &opening, purpose)
             .map_err(|(fault, detail)| Lost::Victim(fault, detail))?;
-        let mut executed: Vec<ToolCall> = Vec::new();
+        let mut truth = Truth::default();
         for step in 1..=self.step_limit {
             run.cost.victim_turns = step;
             let turn = run.transcript.turns.last();
-            let observations: Vec<Observation<'_>> =
+            let mut observations: Vec<Observation<'_>> =
                 turn.into_iter().flat_map(|t| &t.calls).map(observe).collect();
+            for (observation, seen) in observations.iter_mut().zip(&truth.seen) {
+                *observation = Observation { delivered: seen, live: None };
+            }
             if let Some((fault, detail)) = lost.first() {
                 return Err(Lost::Victim(fault, detail));
             }
@@ -159,8 +200,8 @@ impl Agent {
                 // last model call is not followed by tools.
                 VictimMove::Calls { .. } if step == self.step_limit => {}
                 VictimMove::Calls { text, calls } => {
-                    let turn =
-                        turn_of(&mut trajectory, episode, &hidden, text, calls, &mut executed);
+                    let between = (&lens, &hidden[..], &mut truth);
+                    let turn = turn_of(&mut trajectory, episode, between, text, calls);
                     let turn = turn.await.map_err(Lost::Environment)?;
                     run.transcript.turns.push(turn);
                     // Others cost nothing, and their transcripts are complete.
@@ -170,7 +211,12 @@ impl Agent {
                     }
                 }
                 VictimMove::Answer(text) => {
-                    run.transcript.answer = Some(answer_of(&mut trajectory, text).await);
+                    let said = lens.answered(text.clone());
+                    let answer = answer_of(&mut trajectory, said).await;
+                    let untouched = scripted && matches!(answer.decision, TextDecision::Keep);
+                    truth.answer =
+                        if untouched { text } else { lens.undone(&answer.delivered).into_owned() };
+                    run.transcript.answer = Some(answer);
                     run.transcript.end = EpisodeEnd::Answered;
                     break;
                 }
@@ -183,15 +229,15 @@ impl Agent {
                 VictimMove::Unassessed(fault, detail) => return Err(Lost::Victim(fault, detail)),
             }
         }
-        run.cost.tool_calls = u32::try_from(executed.len()).unwrap_or(u32::MAX);
+        run.cost.tool_calls = u32::try_from(truth.executed.len()).unwrap_or(u32::MAX);
         let log = trajectory.finish();
         run.transcript.classify = log.classify;
         run.transcript.faults = log.faults;
         if let Some((fault, detail)) = lost.first() {
             return Err(Lost::Victim(fault, detail));
         }
-        let answer = run.transcript.answer.as_ref().map_or("", |a| a.delivered.as_str());
-        let verdict = episode.judge(answer, &executed).await.map_err(Lost::Environment)?;
+        let verdict = episode.judge(&truth.answer, &truth.executed).await;
+        let verdict = verdict.map_err(Lost::Environment)?;
         session.finish();
         Ok(verdict)
     }
@@ -219,6 +265,15 @@ impl Default for Run {
         };
         Self { transcript, cost: EpisodeCost::default() }
     }
+}
+
+/// What happened in the environment's own words.
+#[derive(Debug, Default)]
+struct Truth {
+    executed: Vec<ToolCall>,
+    /// What a scripted victim was shown of the last turn, where the harness was told other words.
+    seen: Vec<ToolResult>,
+    answer: String,
 }
 
 enum Lost {
@@ -250,13 +305,16 @@ fn observe(record: &CallRecord) -> Observation<'_> {
 async fn turn_of(
     trajectory: &mut Trajectory,
     episode: &mut Episode,
-    hidden: &[String],
+    (lens, hidden, truth): (&Lens<'_>, &[String], &mut Truth),
     text: String,
     calls: Vec<ToolCall>,
-    executed: &mut Vec<ToolCall>,
 ) -> Result<Turn, EnvError> {
     let mut records = Vec::with_capacity(calls.len());
-    for proposed in calls {
+    // The calls to execute, and what comes of them, in the environment's own words.
+    let mut real: Vec<Option<ToolCall>> = Vec::with_capacity(calls.len());
+    let mut results: Vec<Option<ToolResult>> = Vec::with_capacity(calls.len());
+    for call in calls {
+        let proposed = lens.proposed(call.clone());
         let decision = if hidden.contains(&proposed.tool) {
             let reason = format!("the tool {} is not available for this task", proposed.tool);
             CallDecision::Block { reason }
@@ -275,6 +333,11 @@ async fn turn_of(
             CallDecision::Block { reason } => refusal(reason),
             _ => ToolResult { content: String::new(), is_error: false },
         };
+        let as_meant = lens.is_scripted() && matches!(decision, CallDecision::Allow);
+        real.push(match &to_execute {
+            Some(_) if as_meant => Some(call),
+            other => other.as_ref().map(|call| lens.executed(call)),
+        });
         records.push(CallRecord {
             proposed,
             decision,
@@ -284,14 +347,18 @@ async fn turn_of(
             delivered,
         });
     }
-    for record in &mut records {
-        if let Some(call) = &record.executed {
-            let result = episode.call(call).await?;
-            executed.push(call.clone());
-            record.result = Some(result);
+    for (record, call) in records.iter_mut().zip(real) {
+        let mut answered = None;
+        if let Some(call) = call {
+            let result = episode.call(&call).await?;
+            truth.executed.push(call);
+            record.result = Some(lens.result(&result));
+            answered = Some(result);
         }
+        results.push(answered);
     }
-    for record in &mut records {
+    truth.seen.clear();
+    for (record, answered) in records.iter_mut().zip(results) {
         if let (Some(call), Some(result)) = (&record.executed, &record.result) {
             let decision = trajectory.post_tool_call(call, result).await;
             record.delivered = match &decision {
@@ -302,6 +369,11 @@ async fn turn_of(
                 TextDecision::Block { reason } => refusal(reason),
             };
             record.post = Some(decision);
+        }
+        if lens.is_scripted() {
+            let kept = matches!(record.post, Some(TextDecision::Keep));
+            let seen = answered.filter(|_| kept).unwrap_or_else(|| lens.read(&record.delivered));
+            truth.seen.push(seen);
         }
     }
     Ok(Turn { text, calls: records })

@@ -7,6 +7,7 @@ mod live;
 pub mod replay;
 mod rerun;
 pub mod simulated;
+mod variation;
 mod victim;
 
 pub use agent::{Agent, EpisodeResult, LOOP_VERSION};
@@ -16,4 +17,5 @@ pub use live::{FRAME_VERSION, LiveSession, LiveVictim, LostCalls, Purpose, Say};
 pub use replay::{Recorded, ReplayVictim};
 pub use rerun::{Difference, begin, feed, recorded_calls, rerun};
 pub use simulated::{Opening, SimulatedVictim, VictimMove};
+pub use variation::{Manner, Substitution, Variant, Variation};
 pub use victim::{Observation, Session, Victim};

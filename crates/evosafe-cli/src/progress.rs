@@ -108,6 +108,11 @@ impl State {
                     candidate.short()
                 ));
             }
+            Event::CorpusGrew { version, added, variants, .. } => {
+                self.line(&format!(
+                    "train corpus, version {version}: {added} new variants of attacks, {variants} in all"
+                ));
+            }
             Event::HeldOutOpened { tasks, .. } => {
                 self.line(&format!("opening {tasks} tasks the search never saw (recorded)"));
             }

@@ -30,6 +30,10 @@ pub struct Row {
     pub search: Option<Score>,
     /// Score on the wide prefix.
     pub wide: Option<Score>,
+    /// Score on the variants of attacks that the corpus grew by, where the search had some: on
+    /// those of the version that it was last compared in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<Score>,
     /// Search score in points.
     pub search_score: Option<f64>,
     /// Wide score in points.
@@ -64,6 +68,7 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
         stopped: None,
         search: None,
         wide: None,
+        variants: None,
         search_score: None,
         wide_score: None,
         eligible: None,
@@ -77,6 +82,11 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
         let field = |name: &str| record.body.get(name).cloned().unwrap_or_default();
         if record.kind == ResultKind::Promotion {
             row.eligible = field("eligible").as_bool();
+        }
+        if record.kind == ResultKind::Corpus
+            && let Ok(score) = serde_json::from_value(field("score"))
+        {
+            row.variants = Some(score);
         }
         if record.kind != ResultKind::Stage {
             continue;
@@ -152,6 +162,7 @@ pub fn leaderboard_document(
         column("utility_under_attack", "under attack %"),
         column("direct", "direct %"),
         column("indirect", "indirect %"),
+        optional("variants", "variants %"),
         optional("unassessed", "unassessed"),
         column("bytes", "bytes"),
         column("stage", "stage"),
@@ -173,6 +184,7 @@ pub fn leaderboard_document(
             Value::share(shown.utility_under_attack.value()),
             Value::share(shown.direct.value()),
             Value::share(shown.indirect.value()),
+            row.variants.map_or(Value::Empty, |score| Value::share(score.asr().value())),
             Value::some(shown.unassessed.into()),
             Value::Count(row.size as u64),
             Value::text(stage),
@@ -228,6 +240,7 @@ mod tests {
             stopped: None,
             search: None,
             wide: Some(score),
+            variants: None,
             search_score: None,
             wide_score: score.points(),
             eligible: Some(lost < 2),

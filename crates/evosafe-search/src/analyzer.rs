@@ -115,17 +115,18 @@ fn count_through(failures: &mut Failures, evidence: &Evidence) {
     }
 }
 
+/// Rule and tool of every call that was refused, or whose result was withheld.
+pub(crate) fn blocks(evidence: &Evidence) -> impl Iterator<Item = (&str, &str)> {
+    evidence.transcript.calls().filter_map(|call| match (&call.decision, &call.post) {
+        (CallDecision::Block { reason }, _) | (_, Some(TextDecision::Block { reason })) => {
+            Some((rule_of(reason), call.proposed.tool.as_str()))
+        }
+        _ => None,
+    })
+}
+
 fn count_blocks(failures: &mut Failures, evidence: &Evidence) {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for call in evidence.transcript.calls() {
-        let reason = match (&call.decision, &call.post) {
-            (CallDecision::Block { reason }, _) | (_, Some(TextDecision::Block { reason })) => {
-                reason
-            }
-            _ => continue,
-        };
-        seen.push((rule_of(reason), call.proposed.tool.as_str()));
-    }
+    let mut seen: Vec<(&str, &str)> = blocks(evidence).collect();
     seen.sort_unstable();
     seen.dedup();
     let mut last = None;

@@ -88,11 +88,10 @@ async fn run(
             seen.push(evidence.map(|e| (e.cost.victim_turns, e.transcript.faults.len())));
         }
         let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
-        let fate =
-            |window: &Window, gated: bool| {
-                let rank = (bundle, rule_price);
-                fate(window, plan, gated, rank, (&verdicts, &reference), &seen)
-            };
+        let fate = |window: &Window, gated: bool| {
+            let rank = (bundle, rule_price);
+            fate(window, plan, gated, rank, (&verdicts, &reference), &seen)
+        };
         fates[0].push((id.clone(), fate(&nested, false)));
         if staged_fits {
             fates[1].push((id.clone(), fate(&fresh, true)));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_spec::CascadePlan;
 use evosafe_stats::gate;
-use evosafe_types::{Bundle, CandidateId, Event, Score, Stage, StageOutcome, TaskId};
+use evosafe_types::{Bundle, CandidateId, ContentHash, Event, Score, Stage, StageOutcome, TaskId};
 
 use crate::SearchError;
 use crate::compare;
@@ -23,10 +23,21 @@ pub struct Corpus {
     pub plan: CascadePlan,
     /// Whether there are no stages: every prefix is the whole train side.
     pub whole: bool,
+    /// Variants of train attacks that the corpus grew by: they follow the search prefix and the
+    /// wide one.
+    pub variants: Vec<TaskId>,
 }
 
 impl Corpus {
-    /// The tasks of a stage.
+    /// Hash of the wide prefix and the variants.
+    #[must_use]
+    pub fn id(&self) -> ContentHash {
+        let tasks = self.prefix(Stage::Wide).iter().chain(&self.variants);
+        let parts: Vec<&[u8]> = tasks.map(|task| task.as_str().as_bytes()).collect();
+        ContentHash::of(&parts)
+    }
+
+    /// The tasks of a stage, variants left out.
     #[must_use]
     pub fn prefix(&self, stage: Stage) -> &[TaskId] {
         if self.whole && stage != Stage::Static {
@@ -52,6 +63,8 @@ pub struct CascadeReport {
     pub stages: Vec<(Stage, StageOutcome)>,
     /// Verdicts on the longest prefix it was run on.
     pub verdicts: Vec<Verdict>,
+    /// Verdicts on the variants of the corpus, if it came that far.
+    pub probes: Vec<Verdict>,
     /// The search score, if it came that far.
     pub search: Option<Score>,
     /// Episodes of the search prefix that the gate made unnecessary.
@@ -97,6 +110,7 @@ impl Cascade {
             candidate: candidate.clone(),
             stages: Vec::new(),
             verdicts: Vec::new(),
+            probes: Vec::new(),
             search: None,
             saved: 0,
         };
@@ -149,6 +163,11 @@ impl Cascade {
             }
             report.stages.push((stage, StageOutcome::Passed { score: Some(reached), upper_bound }));
         }
+        let variants = &self.corpus.variants;
+        if !variants.is_empty() {
+            let run = self.evaluator.verdicts(&candidate, &harness, variants, Some(Stage::Search));
+            report.probes = run.await?;
+        }
         Ok(report)
     }
 
@@ -189,7 +208,8 @@ impl Cascade {
         reason: String,
     ) -> CascadeReport {
         let reached = (stage != Stage::Static).then(|| score(&report.verdicts));
-        let search = self.corpus.prefix(Stage::Search).len() as u64 * self.evaluator.rollouts();
+        let search = self.corpus.prefix(Stage::Search).len() + self.corpus.variants.len();
+        let search = search as u64 * self.evaluator.rollouts();
         report.saved = search.saturating_sub(report.verdicts.len() as u64);
         report.stages.push((stage, StageOutcome::Stopped { score: reached, upper_bound, reason }));
         report
@@ -233,7 +253,8 @@ mod tests {
         };
         let order: Vec<TaskId> = (0..60).map(|i| TaskId::new(i.to_string())).collect();
         let sizes = |whole: bool| {
-            let corpus = Corpus { order: order.clone(), plan: plan.clone(), whole };
+            let (order, plan, variants) = (order.clone(), plan.clone(), Vec::new());
+            let corpus = Corpus { order, plan, whole, variants };
             [Stage::Static, Stage::Smoke, Stage::Gate, Stage::Search, Stage::Wide]
                 .map(|stage| corpus.prefix(stage).len())
         };

@@ -54,7 +54,8 @@ impl Search {
                 fresh,
             )?;
         }
-        let failures = self.note(&report.candidate, &report.verdicts)?;
+        let all = [report.verdicts.as_slice(), &report.probes].concat();
+        let failures = self.note(&report.candidate, &all)?;
         self.record.candidates.push(report.candidate.clone());
         self.members.push(Member {
             id: report.candidate,
@@ -66,8 +67,14 @@ impl Search {
             searched: report.search.is_some(),
             eligible: false,
             expected_loss: 0.0,
+            improved: false,
+            probes: report.probes,
+            stale: false,
         });
-        self.show(self.members.len() - 1, &report.verdicts)?;
+        let index = self.members.len() - 1;
+        self.members[index].improved = self.beats_parent(index);
+        self.enter_probes(index)?;
+        self.show(index, &all)?;
         self.save_record()
     }
 
@@ -76,8 +83,8 @@ impl Search {
         candidate: &CandidateId,
         verdicts: &[Verdict],
     ) -> Result<Failures, SearchError> {
-        let failures =
-            analyzer::analyse(&self.evaluator, candidate, verdicts, &self.cascade.reference)?;
+        let reference = self.undefended();
+        let failures = analyzer::analyse(&self.evaluator, candidate, verdicts, &reference)?;
         if !verdicts.is_empty() {
             let body = json!({
                 "tasks": verdicts.len(), "text": failures.note(), "failures": failures,
@@ -85,6 +92,12 @@ impl Search {
             self.result(candidate, ResultKind::Note, body)?;
         }
         Ok(failures)
+    }
+
+    /// Verdicts of H0 on the whole corpus, variants included.
+    pub(crate) fn undefended(&self) -> Vec<Verdict> {
+        let probes = self.members.first().map_or(&[][..], |h0| &h0.probes);
+        [self.cascade.reference.as_slice(), probes].concat()
     }
 
     pub(crate) fn result(

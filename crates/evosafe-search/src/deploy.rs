@@ -2,10 +2,11 @@
 //! far, and the runners-up at the end) is compiled to its `harness.wasm` in the background, and the hook calls of its evidence are run through that
 //! file (design section 3).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evosafe_agent::rerun;
+use evosafe_agent::{Variant, rerun};
 use evosafe_archive::{ResultKind, ResultRecord};
 use evosafe_env::Environment;
 use evosafe_sandbox::{CompileError, Harness, Sandbox};
@@ -63,6 +64,7 @@ struct Job {
     evaluator: Arc<Evaluator>,
     environment: Arc<Environment>,
     tasks: Vec<Task>,
+    variants: Vec<Arc<Variant>>,
 }
 
 impl Search {
@@ -90,6 +92,7 @@ impl Search {
             evaluator: Arc::clone(&self.evaluator),
             environment: Arc::clone(&self.config.environment),
             tasks,
+            variants: self.adaptive.variants.clone(),
         };
         let permits = Arc::clone(&self.deployments.permits);
         self.deployments.running.spawn(async move {
@@ -138,7 +141,7 @@ impl Search {
 }
 
 async fn check(job: Job) -> Result<Checked, SearchError> {
-    let Job { index, bundle, sandbox, evaluator, environment, tasks } = job;
+    let Job { index, bundle, sandbox, evaluator, environment, tasks, variants } = job;
     let candidate = bundle.id();
     let built = tokio::task::spawn_blocking(move || compiled(&sandbox, &bundle)).await;
     let built = built.map_err(|e| SearchError::Internal(e.to_string()))?;
@@ -151,14 +154,19 @@ async fn check(job: Job) -> Result<Checked, SearchError> {
             return Ok(checked);
         }
     };
-    for task in tasks {
+    let plain = tasks.iter().map(|task| (task, None));
+    for (task, variant) in plain.chain(variants.iter().map(|v| (v.task(), Some(v)))) {
         let Some(tools) = environment.toolset(&task.suite) else { continue };
+        let tools = match variant {
+            Some(variant) => Cow::Owned(variant.tools(tools)),
+            None => Cow::Borrowed(tools),
+        };
         for evidence in evaluator.all_evidence(&checked.candidate, &task.id)? {
             if !evidence.outcome.is_assessed() {
                 continue;
             }
             checked.episodes += 1;
-            match rerun(&harness, tools, &evidence.transcript).await {
+            match rerun(&harness, &tools, &evidence.transcript).await {
                 Ok(calls) => checked.hook_calls += u64::from(calls),
                 Err(difference) => checked.differences.push(format!(
                     "harness.wasm of candidate {} differs on task {}: {difference}",

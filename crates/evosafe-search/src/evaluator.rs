@@ -1,11 +1,10 @@
 //! Runs episodes, or takes them from the archive, and makes each durable before
 //! it counts (design section 5).
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
-use evosafe_agent::{Agent, Purpose};
+use evosafe_agent::{Agent, Purpose, Variant};
 use evosafe_archive::Archive;
 use evosafe_sandbox::{Harness, Sandbox};
 use evosafe_types::{
@@ -18,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
 use crate::clock::{self, Stopwatch};
+use crate::counters::Counters;
+use crate::jobs::{Job, Jobs};
 use crate::verdict::Verdict;
 
 /// Receives every event, for progress and printing.
@@ -27,31 +28,12 @@ pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;
 /// before it counts as unassessed.
 const ATTEMPTS: u32 = 2;
 
-/// Counters of one process, for the summary.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// Episodes run here.
-    pub run: AtomicU64,
-    /// Episodes that an earlier process or search ran, taken from the archive.
-    pub reused: AtomicU64,
-    /// Episodes without a verdict.
-    pub unassessed: AtomicU64,
-    /// Episodes counted.
-    seen: Mutex<HashSet<EvidenceKey>>,
-}
-
-impl Counters {
-    fn first(&self, key: &EvidenceKey) -> bool {
-        self.seen.lock().is_ok_and(|mut seen| seen.insert(key.clone()))
-    }
-}
-
 /// Runs candidates on tasks of one environment with one victim.
 pub struct Evaluator {
     /// Where evidence is.
     pub archive: Arc<Archive>,
     agent: Arc<Agent>,
-    tasks: BTreeMap<TaskId, Task>,
+    jobs: Jobs,
     environment: ContentHash,
     victim: String,
     rollouts: u64,
@@ -101,7 +83,7 @@ impl Evaluator {
             archive: setup.archive,
             loop_id: setup.agent.loop_id(),
             agent: setup.agent,
-            tasks: setup.tasks.into_iter().map(|t| (t.id.clone(), t)).collect(),
+            jobs: Jobs::new(setup.tasks),
             environment: setup.environment,
             victim: setup.victim,
             rollouts: u64::from(setup.rollouts.max(1)),
@@ -126,6 +108,11 @@ impl Evaluator {
             self.archive.append_event(event, clock::unix_millis())?;
         }
         Ok(())
+    }
+
+    /// Lets variants of the tasks be run.
+    pub(crate) fn admit(&self, variants: impl IntoIterator<Item = Arc<Variant>>) {
+        self.jobs.admit(variants);
     }
 
     /// Whether the user asked to stop.
@@ -236,7 +223,7 @@ impl Evaluator {
         let mut running = JoinSet::new();
         for (slot, (id, seed)) in self.episodes(tasks).enumerate() {
             slots.push(None);
-            let Some(task) = self.tasks.get(id) else {
+            let Some(job) = self.jobs.get(id) else {
                 return Err(SearchError::Unusable(format!(
                     "task {id} is not among the tasks this process may open"
                 )));
@@ -249,12 +236,12 @@ impl Evaluator {
                     let assessed = self.count_assessed(&outcome);
                     self.emit(&finished(candidate, true, assessed, 0), false)?;
                 }
-                let (task, family) = (id.clone(), task.family);
+                let (task, family) = (id.clone(), job.task.family);
                 slots[slot] = Some(Verdict { task, seed, family, outcome });
                 continue;
             }
             let this = Arc::clone(self);
-            let (candidate, harness, task) = (candidate.clone(), harness.clone(), task.clone());
+            let (candidate, harness) = (candidate.clone(), harness.clone());
             // What is not yet running waits as a number, not as a copy of its task.
             if running.len() >= self.waiting
                 && let Some(joined) = running.join_next().await
@@ -268,8 +255,8 @@ impl Evaluator {
                 }
             }
             running.spawn(async move {
-                let outcome = this.episode((&candidate, stage), &harness, &task, seed, key).await?;
-                let (task, family) = (task.id, task.family);
+                let outcome = this.episode((&candidate, stage), &harness, &job, seed, key).await?;
+                let (task, family) = (job.task.id, job.task.family);
                 Ok::<_, SearchError>((slot, Verdict { task, seed, family, outcome }))
             });
         }
@@ -290,7 +277,7 @@ impl Evaluator {
         &self,
         (candidate, stage): (&CandidateId, Option<Stage>),
         harness: &Harness,
-        task: &Task,
+        Job { task, variant }: &Job,
         seed: u64,
         key: EvidenceKey,
     ) -> Result<Outcome, SearchError> {
@@ -309,10 +296,16 @@ impl Evaluator {
         let mut attempt = 0;
         let result = loop {
             attempt += 1;
+            let run = async {
+                match variant {
+                    Some(variant) => self.agent.run_variant(harness, variant, seed, purpose).await,
+                    None => self.agent.run(harness, task, seed, purpose).await,
+                }
+            };
             let result = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(SearchError::Interrupted),
-                result = self.agent.run(harness, task, seed, purpose) => result,
+                result = run => result,
             };
             if let Outcome::Unassessed { fault, detail } = &result.outcome
                 && fault.stops_search()

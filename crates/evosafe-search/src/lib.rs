@@ -1,6 +1,7 @@
 //! The search: Designer, Criticizer, Cascade, Analyzer and the loop that joins them.
 
 mod ablations;
+mod adaptive;
 mod analyzer;
 mod arm;
 mod audit;
@@ -10,12 +11,14 @@ mod clock;
 mod commit;
 mod compare;
 mod comparison;
+mod counters;
 pub mod criticizer;
 mod deploy;
 mod designer;
 mod error;
 mod evaluate;
 mod evaluator;
+mod jobs;
 pub mod mining;
 mod outer;
 mod promotion;
@@ -30,6 +33,7 @@ mod summary;
 mod verdict;
 
 pub use ablations::Ablations;
+pub use adaptive::{CorpusVersion, VariantRecord, find_variant};
 pub use analyzer::{Failures, FalseBlocks, Through, rule_of};
 pub use audit::{audit, audited};
 pub use calibrate::calibrate;
@@ -46,5 +50,5 @@ pub use outer::{
 };
 pub use run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, find};
 pub use search::{SearchConfig, search};
-pub use summary::SearchSummary;
+pub use summary::{CorpusSummary, SearchSummary};
 pub use verdict::{Verdict, score};

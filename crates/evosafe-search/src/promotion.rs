@@ -51,12 +51,16 @@ impl Search {
     fn next_wide(&self) -> Option<usize> {
         let shown = |i: usize| {
             self.members.iter().any(|m| {
-                let twin = m.behaviour == self.members[i].behaviour;
+                let mut probes = m.probes.iter().zip(&self.members[i].probes);
+                let twin = m.behaviour == self.members[i].behaviour && probes.all(|(a, b)| a == b);
                 twin && m.wide.is_some() && m.bundle.size() <= self.members[i].bundle.size()
             })
         };
         (0..self.members.len())
-            .filter(|&i| self.members[i].searched && self.members[i].wide.is_none() && !shown(i))
+            .filter(|&i| {
+                let of = &self.members[i];
+                of.is_current() && of.wide.is_none() && !shown(i)
+            })
             .reduce(|a, b| if self.ranks_above(b, a) { b } else { a })
     }
 
@@ -68,6 +72,10 @@ impl Search {
         self.audit(&bundle).await?;
         let before = self.champion();
         self.widen(index, &verdicts, probed)?;
+        let adapted = self.adapt(index, &verdicts).await;
+        if matches!(&adapted, Err(error) if !matches!(error, SearchError::Budget(_))) {
+            return adapted;
+        }
         let after = self.champion();
         if after != before {
             self.deploy(after)?;
@@ -79,7 +87,7 @@ impl Search {
             self.save_record()?;
         }
         self.config.archive.flush()?;
-        Ok(())
+        adapted
     }
 
     /// What is left of a candidate after the changes of the litmus question; `None` in a
@@ -119,13 +127,14 @@ impl Search {
             "points_by_rollout": by_rollout(verdicts), "probe": probed,
         });
         self.result(&id, ResultKind::Promotion, body)?;
-        let failures = self.note(&id, verdicts)?;
+        let all = [verdicts, &self.members[index].probes].concat();
+        let failures = self.note(&id, &all)?;
         let member = &mut self.members[index];
         member.failures = failures;
         member.wide = Some(wide);
         member.eligible = reasons.is_empty();
         member.expected_loss = loss;
-        self.show(index, verdicts)
+        self.show(index, &all)
     }
 
     /// The best eligible candidate by wide merit less what the litmus changes are expected to
@@ -138,12 +147,14 @@ impl Search {
     fn ranked(&self) -> Vec<usize> {
         let wide = |i: usize| {
             let of = &self.members[i];
-            let yardstick = self.yardstick(*self.h0_wide());
-            let merit = of.wide.as_ref().and_then(|score| yardstick.merit(score, &of.bundle));
+            let yardstick = self.yardstick(self.h0_wide());
+            let merit = of.wide_score().and_then(|score| yardstick.merit(&score, &of.bundle));
             merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
-        let runs =
-            |&i: &usize| i == 0 || (self.members[i].wide.is_some() && self.members[i].eligible);
+        let runs = |&i: &usize| {
+            let of = &self.members[i];
+            i == 0 || (of.wide.is_some() && of.eligible && !of.stale)
+        };
         let mut ranked: Vec<usize> = (0..self.members.len()).filter(runs).collect();
         ranked.sort_by(|&a, &b| {
             let size = |i: usize| self.members[i].bundle.size();
@@ -164,18 +175,22 @@ impl Search {
 
     /// What candidates are ranked by, given how H0 does on the same tasks.
     pub(crate) fn yardstick(&self, reference: Score) -> Yardstick {
-        let (under_attack_margin, rule_price) = (self.under_attack_margin(), self.record.rule_price);
+        let (under_attack_margin, rule_price) =
+            (self.under_attack_margin(), self.record.rule_price);
         Yardstick { reference, under_attack_margin, rule_price }
     }
 
-    pub(crate) fn h0_wide(&self) -> &Score {
-        self.members[0].wide.as_ref().unwrap_or(&self.members[0].score)
+    pub(crate) fn h0_wide(&self) -> Score {
+        self.members[0].counted()
     }
 
-    fn search_merit(&self, index: usize) -> f64 {
-        let yardstick = self.yardstick(self.members[0].score);
+    pub(crate) fn search_merit(&self, index: usize) -> f64 {
         let of = &self.members[index];
-        yardstick.merit(&of.score, &of.bundle).unwrap_or(f64::NEG_INFINITY)
+        if of.stale {
+            return f64::NEG_INFINITY;
+        }
+        let yardstick = self.yardstick(self.members[0].search_score());
+        yardstick.merit(&of.search_score(), &of.bundle).unwrap_or(f64::NEG_INFINITY)
     }
 
     fn ranks_above(&self, a: usize, b: usize) -> bool {

@@ -24,12 +24,12 @@ impl Search {
         self.tried(by, true, Usd::ZERO);
         let archive = crate::designer::Archive {
             members: &self.members,
-            yardstick: self.yardstick(self.members[0].score),
+            yardstick: self.yardstick(self.members[0].search_score()),
             traces: &self.h0_traces,
             known: &self.known,
         };
         let drafts = designer.drafts(&archive, index)?;
-        let yardstick = self.yardstick(*self.h0_wide());
+        let yardstick = self.yardstick(self.h0_wide());
         let best = self.rehearsal.best(drafts, &self.cascade.sandbox, &yardstick).await;
         let Some(mut proposal) = best else { return Ok(None) };
         for _ in 0..=self.config.plan.search.repairs {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::SearchError;
+use crate::adaptive::CorpusVersion;
 use crate::designer::DesignerKind;
 use crate::outer::{DesignerShare, Experience, OuterIdentity};
 
@@ -54,6 +55,9 @@ pub struct RunIdentity {
     /// Models that play roles of the search, and what they are told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outer: Option<OuterIdentity>,
+    /// Version of the adaptive probes, where the specification asks for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<u32>,
 }
 
 /// Fields that were added later are absent where they say nothing, so that ids stay.
@@ -134,6 +138,9 @@ pub struct RunRecord {
     /// [`crate::designer::rule_price`].
     #[serde(default)]
     pub rule_price: f64,
+    /// Versions of the train corpus after the specification's, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corpus: Vec<CorpusVersion>,
     /// The winner so far.
     pub best: Option<CandidateId>,
     /// Why the search ended; absent while it runs.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::SearchError;
 use crate::ablations::Ablations;
+use crate::adaptive::{ADAPTIVE_VERSION, Adaptive};
 use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
@@ -90,6 +91,7 @@ pub(crate) struct Search {
     pub(crate) rejected: u32,
     pub(crate) saved: u64,
     pub(crate) deployments: Deployments,
+    pub(crate) adaptive: Adaptive,
 }
 
 /// Runs a search to its end.
@@ -117,6 +119,12 @@ impl Search {
                 "a recorded task was run once: set search.rollouts to 1 for a replay victim".into(),
             ));
         }
+        if config.victim.is_replay() && config.plan.search.adaptive_probes > 0 {
+            return Err(SearchError::Unusable(
+                "a recorded run has one wording: set search.adaptive_probes to 0 for a replay victim"
+                    .into(),
+            ));
+        }
         let agent = Arc::new(Agent::new(
             Arc::clone(&config.environment),
             Arc::clone(&config.victim),
@@ -138,6 +146,7 @@ impl Search {
             bare_spec: config.ablations.bare_spec,
             no_cascade: config.ablations.no_cascade,
             outer: config.outer.as_ref().and_then(OuterModels::identity),
+            adaptive: (config.plan.search.adaptive_probes > 0).then_some(ADAPTIVE_VERSION),
         };
         let run = identity.id();
         let order = evosafe_spec::canonical_order(&config.tasks, config.plan.split.seed);
@@ -156,6 +165,7 @@ impl Search {
             experiences: Vec::new(),
             designers: Vec::new(),
             rule_price: 0.0,
+            corpus: Vec::new(),
             best: None,
             ended: None,
             identity,
@@ -179,6 +189,7 @@ impl Search {
                 order,
                 plan: config.plan.cascade.clone(),
                 whole: config.ablations.no_cascade,
+                variants: Vec::new(),
             }),
             reference: Arc::new(Vec::new()),
         };
@@ -198,6 +209,7 @@ impl Search {
             rejected: 0,
             saved: 0,
             deployments: Deployments::default(),
+            adaptive: Adaptive::default(),
             config,
         })
     }
@@ -377,7 +389,7 @@ impl Search {
             self.settle(&report);
             self.commit(&bundle, report)?;
             if let Some(proposal) = proposal {
-                let improved = self.beats_parent(self.members.len() - 1);
+                let improved = self.members.last().is_some_and(|member| member.improved);
                 learnt.push((proposal, improved));
             }
         }

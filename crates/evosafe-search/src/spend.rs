@@ -1,6 +1,8 @@
 //! What a candidate may need is reserved before it runs, and given back where it did not.
 
-use evosafe_types::{Bundle, Stage};
+use std::collections::BTreeSet;
+
+use evosafe_types::{Bundle, Stage, TaskId};
 
 use crate::SearchError;
 use crate::cascade::CascadeReport;
@@ -27,7 +29,10 @@ impl Search {
             // Its search prefix was reserved when it was proposed.
             tasks = &tasks[self.cascade.corpus.prefix(Stage::Search).len().min(tasks.len())..];
         }
-        let charge = self.evaluator.charge(&bundle.id(), tasks)?;
+        let mut charge = self.evaluator.charge(&bundle.id(), tasks)?;
+        if stage == Stage::Search {
+            charge += self.evaluator.charge(&bundle.id(), &self.cascade.corpus.variants)?;
+        }
         let mut trial = self.spent;
         if stage == Stage::Search || bundle.is_no_defence() {
             self.config.budget.reserve_candidate(&mut trial)?;
@@ -35,6 +40,20 @@ impl Search {
         self.config.budget.reserve_episodes(&mut trial, charge)?;
         self.spent = trial;
         Ok(())
+    }
+
+    /// Reserves what these members need on new variants.
+    pub(crate) fn reserve_variants(
+        &mut self,
+        members: &BTreeSet<usize>,
+        variants: &[TaskId],
+    ) -> Result<(), SearchError> {
+        self.spent.wall_clock = self.watch.elapsed();
+        let mut charge = 0;
+        for &at in members {
+            charge += self.evaluator.charge(&self.members[at].id, variants)?;
+        }
+        Ok(self.config.budget.reserve_episodes(&mut self.spent, charge)?)
     }
 
     /// Gives back what was reserved for stages that never ran.

@@ -7,6 +7,7 @@ use evosafe_types::{BlindPass, CandidateId, Event, RunId, Score};
 use crate::SearchError;
 use crate::criticizer::{blind_pass, corpus_of};
 use crate::search::Search;
+use crate::verdict::score;
 
 /// What a search reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,12 +36,27 @@ pub struct SearchSummary {
     pub episodes_saved: u64,
     /// Episodes without a verdict.
     pub unassessed: u64,
+    /// What became of the corpus, where the specification asks for adaptive probes.
+    pub corpus: Option<CorpusSummary>,
     /// The blind pass over the winner.
     pub blind: BlindPass,
     /// Wall-clock seconds of this process.
     pub elapsed_s: f64,
     /// Why it ended.
     pub reason: String,
+}
+
+/// How a search's corpus grew, and how the winner and H0 did on what is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CorpusSummary {
+    /// The version at the end; 0 is what the specification says.
+    pub version: u32,
+    /// Variants in it.
+    pub variants: u32,
+    /// The winner's score on the variants; there are attacks only.
+    pub winner: Score,
+    /// H0's.
+    pub h0: Score,
 }
 
 impl SearchSummary {
@@ -93,6 +109,12 @@ impl Search {
             episodes_reused: counters.reused.load(Ordering::Relaxed),
             episodes_saved: self.saved,
             unassessed: counters.unassessed.load(Ordering::Relaxed),
+            corpus: (self.config.plan.search.adaptive_probes > 0).then(|| CorpusSummary {
+                version: self.record.corpus.last().map_or(0, |last| last.version),
+                variants: u32::try_from(self.adaptive.variants.len()).unwrap_or(u32::MAX),
+                winner: score(&winner.probes),
+                h0: score(&h0.probes),
+            }),
             blind: blind_pass(&winner.bundle, corpus),
             elapsed_s: self.watch.elapsed().as_secs_f64(),
             reason,

@@ -145,6 +145,8 @@ pub struct SearchPlan {
     pub patience: Option<u32>,
     /// Episodes a train task, each with its own luck; scores and the gate take their mean.
     pub rollouts: u32,
+    /// Variants of train attacks that the corpus of a search may grow by; 0 leaves it as it is.
+    pub adaptive_probes: u32,
 }
 
 /// `[designer]`, `[criticizer]` and `[analyzer]`: models are names of [`Plan::models`].

@@ -98,6 +98,7 @@ table!(
         repairs: u32,
         patience: u32,
         rollouts: u32,
+        adaptive_probes: u32,
     }
 );
 table!(

@@ -350,5 +350,11 @@ fn search(ctx: &Ctx<'_>, raw: &RawSearch) -> Checked<SearchPlan> {
             .map(|patience| ctx.within("search.patience", patience, 1, 1_000_000))
             .transpose()?,
         rollouts: ctx.within("search.rollouts", raw.rollouts.unwrap_or(1), 1, 100)?,
+        adaptive_probes: ctx.within(
+            "search.adaptive_probes",
+            raw.adaptive_probes.unwrap_or(0),
+            0,
+            200,
+        )?,
     })
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CandidateId, RunId, Score};
+use crate::{CandidateId, ContentHash, RunId, Score};
 
 /// Stages of the cascade (design section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -136,6 +136,20 @@ pub enum Event {
         candidate: CandidateId,
         /// Its search score, points.
         points: f64,
+    },
+    /// The train corpus of a search grew by variants of attacks: from here on scores are those of
+    /// another version of it.
+    CorpusGrew {
+        /// The search.
+        run: RunId,
+        /// The version, from 1; 0 is what the specification says.
+        version: u32,
+        /// Hash of all its tasks.
+        corpus: ContentHash,
+        /// Variants that are new.
+        added: u32,
+        /// Variants in all.
+        variants: u32,
     },
     /// Held-out tasks were opened (design section 8, invariant 5).
     HeldOutOpened {

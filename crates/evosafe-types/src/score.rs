@@ -89,6 +89,20 @@ impl Score {
         }
     }
 
+    /// What both sets of episodes add up to.
+    #[must_use]
+    pub fn merged(self, other: &Self) -> Self {
+        let lost = |family: usize| self.lost[family] + other.lost[family];
+        Self {
+            utility: self.utility.merge(other.utility),
+            direct: self.direct.merge(other.direct),
+            indirect: self.indirect.merge(other.indirect),
+            utility_under_attack: self.utility_under_attack.merge(other.utility_under_attack),
+            unassessed: self.unassessed + other.unassessed,
+            lost: [lost(0), lost(1), lost(2)],
+        }
+    }
+
     /// Attack success rate over both sources.
     #[must_use]
     pub fn asr(&self) -> Rate {
@@ -149,6 +163,23 @@ mod tests {
         assert_eq!(score.utility_under_attack, Rate { hits: 0, n: 1 });
         assert_eq!((score.unassessed, score.lost), (1, [1, 0, 0]));
         assert_eq!(score.points(), Some(50.0));
+    }
+
+    #[test]
+    fn merged_scores_are_those_of_all_episodes() {
+        let lost = Outcome::Unassessed { fault: FaultKind::BridgeDied, detail: String::new() };
+        let episodes = [
+            (Family::Benign, &assessed(Some(true), None)),
+            (Family::Direct, &lost),
+            (Family::Indirect, &assessed(Some(false), Some(true))),
+            (Family::Indirect, &lost),
+        ];
+        let all: Score = episodes.into_iter().collect();
+        for at in 0..=episodes.len() {
+            let (head, tail) = episodes.split_at(at);
+            let tail: Score = tail.iter().copied().collect();
+            assert_eq!(head.iter().copied().collect::<Score>().merged(&tail), all);
+        }
     }
 
     #[test]

@@ -18,15 +18,15 @@ use tempfile::TempDir;
 
 use crate::support::{finance, first, harness, no_defence};
 
-struct Bench {
+pub struct Bench {
     server: Server,
-    victim: Arc<Victim>,
+    pub victim: Arc<Victim>,
     said: Arc<Mutex<Vec<String>>>,
-    folder: TempDir,
+    pub folder: TempDir,
 }
 
 impl Bench {
-    async fn new(
+    pub async fn new(
         limits: EpisodeLimits,
         script: impl Fn(&Received) -> Answer + Send + Sync + 'static,
     ) -> Self {
@@ -81,7 +81,7 @@ impl Bench {
         agent.run(harness, &task, 0, Purpose::default()).await
     }
 
-    fn request(&self, n: usize) -> Value {
+    pub fn request(&self, n: usize) -> Value {
         self.server.received()[n].json()
     }
 }
@@ -92,7 +92,7 @@ fn length(request: &Received) -> usize {
 }
 
 /// A tool of the domain that takes no arguments, or takes these.
-async fn tool() -> (String, Value) {
+pub async fn tool() -> (String, Value) {
     let environment = finance().await;
     let task = first(&environment, Family::Benign);
     let script = environment.script(&task.id).expect("a script");

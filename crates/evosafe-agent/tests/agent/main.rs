@@ -6,3 +6,4 @@ mod live;
 mod recordings;
 mod rerun;
 mod support;
+mod variation;

@@ -3,7 +3,7 @@
 //! `{"version":1,"n":0,"at":1764478800000,"event":{...},"sum":"<16 hex digits>"}` where
 //! `sum` is the start of the BLAKE3 hash of all that stands before `,"sum":`.
 
-use evosafe_types::{CandidateId, Event, Rate, RunId, Score, StageOutcome};
+use evosafe_types::{CandidateId, ContentHash, Event, Rate, RunId, Score, StageOutcome};
 use serde::{Deserialize, Serialize};
 
 use super::mirror::{StoredDrop, StoredStage};
@@ -26,7 +26,9 @@ pub struct EventLine {
 impl EventLine {
     /// Wraps an event for storage.
     pub fn new(n: u64, at: u64, event: &Event) -> Result<Self, FormatError> {
-        Ok(Self { version: Self::VERSION, n, at, event: StoredEvent::new(event)? })
+        // A line is of the version that has its event: older programs go on reading the others.
+        let version = if matches!(event, Event::CorpusGrew { .. }) { 2 } else { 1 };
+        Ok(Self { version, n, at, event: StoredEvent::new(event)? })
     }
 
     /// Unwraps.
@@ -37,7 +39,7 @@ impl EventLine {
 
 impl Document for EventLine {
     const WHAT: &'static str = "event";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     fn version(&self) -> u32 {
         self.version
     }
@@ -136,6 +138,7 @@ enum StoredEvent {
     EpisodeFinished { candidate: CandidateId, reused: bool, assessed: bool, millis: u64 },
     StageFinished { candidate: CandidateId, stage: StoredStage, outcome: StoredStageOutcome },
     NewBest { candidate: CandidateId, points: f64 },
+    CorpusGrew { run: RunId, version: u32, corpus: ContentHash, added: u32, variants: u32 },
     HeldOutOpened { candidate: CandidateId, tasks: u64, victim: String },
     Warning { message: String },
     SearchFinished { run: RunId, best: CandidateId, reason: String },
@@ -178,6 +181,9 @@ impl StoredEvent {
             Event::NewBest { candidate, points } => {
                 Self::NewBest { candidate, points: finite(EventLine::WHAT, "points", points)? }
             }
+            Event::CorpusGrew { run, version, corpus, added, variants } => {
+                Self::CorpusGrew { run, version, corpus, added, variants }
+            }
             Event::HeldOutOpened { candidate, tasks, victim } => {
                 Self::HeldOutOpened { candidate, tasks, victim }
             }
@@ -219,6 +225,9 @@ impl From<StoredEvent> for Event {
                 },
             },
             S::NewBest { candidate, points } => Self::NewBest { candidate, points },
+            S::CorpusGrew { run, version, corpus, added, variants } => {
+                Self::CorpusGrew { run, version, corpus, added, variants }
+            }
             S::HeldOutOpened { candidate, tasks, victim } => {
                 Self::HeldOutOpened { candidate, tasks, victim }
             }

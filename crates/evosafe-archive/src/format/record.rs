@@ -50,6 +50,9 @@ pub enum ResultKind {
     Attempt,
     /// How the Designer's predictions of what it would change fared.
     Prediction,
+    /// How it did on the variants of attacks that the search's corpus grew by; beside no defence
+    /// also what they are.
+    Corpus,
 }
 
 impl ResultKind {
@@ -65,6 +68,7 @@ impl ResultKind {
             Self::Build => "build",
             Self::Attempt => "attempt",
             Self::Prediction => "prediction",
+            Self::Corpus => "corpus",
         }
     }
 }
@@ -96,8 +100,10 @@ pub struct StoredResult {
 impl StoredResult {
     /// Wraps a record for storage.
     pub fn new(candidate: &CandidateId, record: &ResultRecord) -> Self {
+        // As with events: a result is of the version that has its kind.
+        let version = if record.kind == ResultKind::Corpus { 2 } else { 1 };
         Self {
-            version: Self::VERSION,
+            version,
             candidate: candidate.clone(),
             kind: record.kind,
             run: record.run.clone(),
@@ -120,7 +126,7 @@ impl StoredResult {
 
 impl Document for StoredResult {
     const WHAT: &'static str = "result";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     fn version(&self) -> u32 {
         self.version
     }

@@ -1,7 +1,9 @@
 //! The stream of events.
 
 use evosafe_archive::Archive;
-use evosafe_types::{CandidateId, DropReason, Event, Rate, RunId, Score, Stage, StageOutcome};
+use evosafe_types::{
+    CandidateId, ContentHash, DropReason, Event, Rate, RunId, Score, Stage, StageOutcome,
+};
 
 use crate::samples::checked_id;
 
@@ -56,6 +58,13 @@ fn all_kinds() -> Vec<Event> {
             outcome: StageOutcome::Passed { score: None, upper_bound: None },
         },
         Event::NewBest { candidate: candidate.clone(), points: 0.1 + 0.2 },
+        Event::CorpusGrew {
+            run: run.clone(),
+            version: 1,
+            corpus: ContentHash::of(&[b"tasks"]),
+            added: 6,
+            variants: 6,
+        },
         Event::HeldOutOpened { candidate: candidate.clone(), tasks: 60, victim: "v".to_owned() },
         Event::Warning { message: "\u{2603} \"quoted\"".to_owned() },
         Event::SearchFinished { run, best: candidate, reason: "converged".to_owned() },
@@ -88,7 +97,7 @@ fn every_kind_of_event_comes_back_in_order_with_its_time() {
     assert_eq!(archive.events().expect("reads"), expected);
     drop(archive);
     let report = Archive::fsck(dir.path(), &checked_id).expect("checks");
-    assert_eq!((report.problems, report.events), (vec![], 34));
+    assert_eq!((report.problems, report.events), (vec![], 37));
 }
 
 #[test]

@@ -154,11 +154,16 @@ fn episodes(plan: &Plan, train: u64, candidates: u32) -> Episodes {
     let (gate, search) = (u64::from(plan.cascade.gate), u64::from(plan.cascade.search));
     let others = u64::from(candidates.saturating_sub(1));
     let finalists = u64::from(plan.cascade.finalists).min(others);
+    let variants = u64::from(plan.search.adaptive_probes);
     // A finalist was on the search prefix before.
     let more = wide.saturating_sub(search);
     Episodes {
         reference: wide * rollouts,
-        cascade: [others * gate * rollouts, others * search * rollouts],
+        // A candidate, H0 among them, is run on a variant once, or dropped before.
+        cascade: [
+            others * gate * rollouts,
+            (others * search + u64::from(candidates) * variants) * rollouts,
+        ],
         wide: [0, (finalists + others.div_ceil(u64::from(plan.search.batch))) * more * rollouts],
     }
 }

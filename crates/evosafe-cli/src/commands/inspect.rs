@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
+use evosafe_agent::Variant;
 use evosafe_archive::{Archive, ResultKind};
 use evosafe_env::Environment;
 use evosafe_report::{Document, Format, Row, points};
 use evosafe_search::RunRecord;
-use evosafe_types::{ContentHash, TaskId, Transcript};
+use evosafe_types::{ContentHash, RunId, TaskId, Transcript};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -21,7 +22,10 @@ pub fn leaderboard(cx: &Context<'_>, run: Option<&str>, output: &OutputArgs) -> 
     let archive = Archive::open_read(&cx.archive)?;
     let (id, record) = session::find_run(&archive, run)?;
     let rows = evosafe_report::leaderboard(&archive, &id, &record.candidates)?;
-    let value = json!({ "run": id, "best": record.best, "rows": rows });
+    let mut value = json!({ "run": id, "best": record.best, "rows": rows });
+    if !record.corpus.is_empty() {
+        value["corpus"] = json!(record.corpus);
+    }
     cx.printer.tables(tables(&rows, &record), &value, output)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -54,7 +58,15 @@ fn tables(rows: &[Row], record: &RunRecord) -> Document {
     if !left_out.is_empty() {
         facts.push(("left out", left_out.join(", ")));
     }
-    let document = evosafe_report::leaderboard_document(rows, record.best.as_ref(), caveats);
+    let mut document = evosafe_report::leaderboard_document(rows, record.best.as_ref(), caveats);
+    if let Some(last) = record.corpus.last() {
+        let variants: usize = record.corpus.iter().map(|version| version.variants.len()).sum();
+        facts.push(("corpus", format!("version {}, {variants} variants of attacks", last.version)));
+        document.notes.push(
+            "scores are of the specification's tasks; the best is chosen with the variants"
+                .to_owned(),
+        );
+    }
     Document { facts, ..document }
 }
 
@@ -77,14 +89,24 @@ pub fn lineage(cx: &Context<'_>, run: Option<&str>) -> Result<ExitCode> {
             share.usd
         );
     }
+    for version in &record.corpus {
+        let _ = write!(
+            text,
+            "\ncorpus version {}: {} new variants of attacks",
+            version.version,
+            version.variants.len()
+        );
+    }
     let edges: Vec<_> = rows
         .iter()
         .map(|r| json!({ "candidate": r.candidate, "parents": r.parents, "edit": r.edit, "wide_score": r.wide_score, "search_score": r.search_score }))
         .collect();
-    cx.printer.result(
-        &text,
-        &json!({ "run": id, "best": record.best, "lineage": edges, "designers": record.designers }),
-    )?;
+    let mut value =
+        json!({ "run": id, "best": record.best, "lineage": edges, "designers": record.designers });
+    if !record.corpus.is_empty() {
+        value["corpus"] = json!(record.corpus);
+    }
+    cx.printer.result(&text, &value)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -130,6 +152,9 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
             ResultKind::Prediction => {
                 let _ = writeln!(text, "\npredictions {}", record.body["scored"]);
             }
+            ResultKind::Corpus => {
+                let _ = writeln!(text, "\n{}", corpus(&record.body));
+            }
             ResultKind::Stage => {}
         }
     }
@@ -143,6 +168,23 @@ pub fn show(cx: &Context<'_>, name: &str, run: Option<&str>) -> Result<ExitCode>
         results.iter().map(|r| json!({ "kind": r.kind, "body": r.body })).collect();
     cx.printer.result(&text, &json!({ "row": row, "results": results, "files": files }))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How it did on variants of attacks; beside no defence also what they are.
+fn corpus(body: &serde_json::Value) -> String {
+    let version = &body["version"];
+    let Some(variants) = body["variants"].as_array() else {
+        let score = serde_json::from_value::<evosafe_types::Score>(body["score"].clone());
+        let asr = score.ok().map(|score| score.asr());
+        let (hits, n) = asr.map_or((0, 0), |asr| (asr.hits, asr.n));
+        return format!("corpus version {version}: {hits} of {n} episodes of variants got through");
+    };
+    let mut text = format!("corpus version {version}: {} new variants", variants.len());
+    for variant in variants {
+        let of = |key: &str| variant[key].as_str().unwrap_or_default();
+        let _ = write!(text, "\n  {} (against {})", of("task"), of("against"));
+    }
+    text
 }
 
 /// Whether it may win, and why not.
@@ -201,7 +243,7 @@ pub fn trace(
     hook_calls: bool,
 ) -> Result<ExitCode> {
     let archive = Archive::open_read(&cx.archive)?;
-    let (_, record) = session::find_run(&archive, run)?;
+    let (run, record) = session::find_run(&archive, run)?;
     let id = session::candidate(&archive, &record, name)?;
     let task = TaskId::new(task);
     let key = record.identity.evidence_key(&id, &task, rollout);
@@ -213,7 +255,8 @@ pub fn trace(
         );
     };
     if hook_calls {
-        let lines = recorded_hook_calls(cx, &record, &task, &evidence.transcript)?;
+        let found = (&archive, &run, &record);
+        let lines = recorded_hook_calls(cx, found, &task, &evidence.transcript)?;
         cx.printer.result(&lines.join("\n"), &json!({ "hook_calls": lines }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -229,7 +272,7 @@ pub fn trace(
 /// The hook calls of an episode, a line each.
 fn recorded_hook_calls(
     cx: &Context<'_>,
-    record: &evosafe_search::RunRecord,
+    (archive, run, record): (&Archive, &RunId, &RunRecord),
     task: &TaskId,
     transcript: &Transcript,
 ) -> Result<Vec<String>> {
@@ -237,11 +280,18 @@ fn recorded_hook_calls(
     let settings = session::environment_settings(&plan, &cx.cache, 1, None);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let ids = std::slice::from_ref(task);
-        let environment = Environment::start(&settings, Some(ids)).await?;
-        let known = environment.tasks().iter().find(|known| known.id == *task);
+        // Tools are listed, and nothing is opened.
+        let environment = Environment::start(&settings, Some(&[])).await?;
+        let tasks = environment.tasks();
+        let variant = evosafe_search::find_variant(archive, (run, record), tasks, task)?;
+        let known = tasks.iter().find(|known| known.id == *task);
+        let known = known.or(variant.as_ref().map(Variant::task));
         let tools = known.and_then(|known| environment.toolset(&known.suite));
-        let calls = tools.map(|tools| evosafe_agent::recorded_calls(tools, transcript));
+        let tools = tools.map(|tools| match &variant {
+            Some(variant) => variant.tools(tools),
+            None => tools.to_vec(),
+        });
+        let calls = tools.map(|tools| evosafe_agent::recorded_calls(&tools, transcript));
         environment.shutdown().await;
         let calls = calls.with_context(|| format!("the environment has no task `{task}` now"))?;
         Ok(calls.iter().map(|(call, _)| evosafe_spec::print_hook_call(call)).collect())
@@ -250,8 +300,9 @@ fn recorded_hook_calls(
 
 /// A hint with train tasks that look like what was asked for.
 fn nearest(record: &RunRecord, asked: &str) -> String {
-    let close: Vec<&str> =
-        record.order.iter().map(TaskId::as_str).filter(|id| id.contains(asked)).take(3).collect();
+    let variants = record.corpus.iter().flat_map(|version| &version.variants);
+    let all = record.order.iter().chain(variants).map(TaskId::as_str);
+    let close: Vec<&str> = all.filter(|id| id.contains(asked)).take(3).collect();
     if close.is_empty() { String::new() } else { format!("; did you mean {}?", close.join(", ")) }
 }
 

@@ -114,7 +114,7 @@ fn override_plan(plan: &mut Plan, args: &SearchArgs) {
 }
 
 fn document(s: &SearchSummary) -> serde_json::Value {
-    json!({
+    let mut value = json!({
         "run": s.run,
         "best": s.best,
         "search_score": s.search.points(),
@@ -131,7 +131,16 @@ fn document(s: &SearchSummary) -> serde_json::Value {
         "token_keyed_rules": s.blind.keyed_rules,
         "elapsed_s": (s.elapsed_s * 10.0).round() / 10.0,
         "ended": s.reason,
-    })
+    });
+    if let Some(corpus) = &s.corpus {
+        value["adaptive_probes"] = json!({
+            "corpus_version": corpus.version,
+            "variants": corpus.variants,
+            "asr": corpus.winner.asr().value(),
+            "h0_asr": corpus.h0.asr().value(),
+        });
+    }
+    value
 }
 
 fn text(s: &SearchSummary) -> String {
@@ -150,11 +159,20 @@ fn text(s: &SearchSummary) -> String {
     } else {
         ""
     };
+    let probes = s.corpus.as_ref().map_or_else(String::new, |corpus| {
+        format!(
+            "\nprobes      {} variants of train attacks in {} corpus versions: ASR {} %, no defence {} %",
+            corpus.variants,
+            corpus.version,
+            percent(corpus.winner.asr().value()),
+            percent(corpus.h0.asr().value())
+        )
+    });
     format!(
         "best        {}\n  train     {}\n  no defence {}\n\
          candidates  {}, {} proposals rejected by the Criticizer\n\
          episodes    {} run, {} reused, {} saved by the cascade, {} unassessed\n\
-         blind pass  {} rules of the winner are keyed to tokens of the train tasks\n\
+         blind pass  {} rules of the winner are keyed to tokens of the train tasks{probes}\n\
          ended       {} after {:.0} s{indecisive}\n\n\
          next: evosafe evaluate best --split held-out ; evosafe lineage ; evosafe show best",
         s.best.short(),

@@ -72,14 +72,13 @@ impl Designer {
             |m: &Member| m.bundle.is_no_defence() || !m.bundle.manifest.mechanisms.is_empty();
         let pool: Vec<usize> = match self.kind {
             DesignerKind::Offline => front::pareto_front(archive.members),
-            _ => (0..archive.members.len()).filter(|&i| archive.members[i].searched).collect(),
+            _ => (0..archive.members.len()).filter(|&i| archive.members[i].is_current()).collect(),
         };
         let pool: Vec<&Member> =
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();
         if self.kind == DesignerKind::Offline && rng.random_bool(0.5) {
             let merit = |m: &Member| {
-                let score = m.wide.as_ref().unwrap_or(&m.score);
-                archive.yardstick.merit(score, &m.bundle).unwrap_or(f64::NEG_INFINITY)
+                archive.yardstick.merit(&m.counted(), &m.bundle).unwrap_or(f64::NEG_INFINITY)
             };
             return pool.into_iter().reduce(|a, b| if merit(b) > merit(a) { b } else { a });
         }
@@ -96,7 +95,7 @@ impl Designer {
         let all = (through + lost).max(1.0);
         let (more, less) = (0.5 + through / all, 0.5 + lost / all);
         let when = |possible: bool, weight: f64| if possible { weight } else { 0.0 };
-        let mates = archive.members.iter().filter(|m| m.searched && m.id != parent.id);
+        let mates = archive.members.iter().filter(|m| m.is_current() && m.id != parent.id);
         let can_cross = mates.filter(|m| !m.bundle.manifest.mechanisms.is_empty()).count() > 0;
         let known = !self.palette.steps_in.is_empty();
         vec![

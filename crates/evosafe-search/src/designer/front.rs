@@ -59,7 +59,7 @@ fn objectives(member: &Member) -> [f64; 5] {
     // A rate without observations neither helps nor hurts.
     let up = |rate: Rate| rate.value().unwrap_or(0.0);
     let down = |rate: Rate| -rate.value().unwrap_or(0.0);
-    let score = member.wide.as_ref().unwrap_or(&member.score);
+    let score = member.counted();
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
     let size = member.bundle.size() as f64;
     [
@@ -76,13 +76,13 @@ fn dominates(a: &[f64; 5], b: &[f64; 5]) -> bool {
 }
 
 /// Indices of the members that no other member dominates, in order. Only members with
-/// a search score take part; of equals the first stays.
+/// a search score of the corpus as it is take part; of equals the first stays.
 #[must_use]
 pub fn pareto_front(members: &[Member]) -> Vec<usize> {
     let points: Vec<(usize, [f64; 5])> = members
         .iter()
         .enumerate()
-        .filter(|(_, m)| m.searched)
+        .filter(|(_, m)| m.is_current())
         .map(|(i, m)| (i, objectives(m)))
         .collect();
     points

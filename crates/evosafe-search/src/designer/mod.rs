@@ -17,13 +17,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 use crate::analyzer::Failures;
-use crate::criticizer::{self, Verdict};
+use crate::criticizer;
 use crate::rng;
+use crate::verdict::Verdict;
 
 pub use assemble::Palette;
 pub use bandit::Bandit;
 pub(crate) use edit::MAX_MECHANISMS;
-pub use front::{Yardstick, rule_price, rules};
+pub use front::{Yardstick, pareto_front, rule_price, rules};
 
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;
@@ -145,6 +146,12 @@ pub struct Member {
     /// Points that renaming, relocating or rephrasing is expected to cost it; known once it
     /// was run wide, 0 without the Criticizer.
     pub expected_loss: f64,
+    /// Whether its search merit beat its first parent's, on the corpus that it was run on first.
+    pub improved: bool,
+    /// Verdicts on the variants that the corpus grew by.
+    pub probes: Vec<Verdict>,
+    /// Whether the corpus grew without it: it is compared with nobody any more.
+    pub stale: bool,
 }
 
 /// What a Designer asks to be evaluated.
@@ -285,7 +292,7 @@ impl Designer {
     pub fn repair(
         &self,
         proposal: &Proposal,
-        verdict: &Verdict,
+        verdict: &criticizer::Verdict,
     ) -> Result<Option<Proposal>, SearchError> {
         if self.kind == DesignerKind::Random {
             return Ok(None);

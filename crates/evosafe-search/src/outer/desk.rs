@@ -63,6 +63,10 @@ impl Search {
     /// Shows a candidate's files, and what became of the tasks it was run on. Nothing but
     /// episodes of train tasks gets in.
     pub(crate) fn show(&mut self, index: usize, verdicts: &[Verdict]) -> Result<(), SearchError> {
+        if self.outer.is_none() {
+            return Ok(());
+        }
+        let reference = self.undefended();
         let Some(outer) = &mut self.outer else { return Ok(()) };
         let member = &self.members[index];
         let folder = folder(&member.id);
@@ -80,7 +84,7 @@ impl Search {
             outer.view.put(format!("{folder}/changes.diff"), diff);
         }
         let undefended: BTreeMap<_, &Outcome> =
-            self.cascade.reference.iter().map(|v| (v.episode(), &v.outcome)).collect();
+            reference.iter().map(|v| (v.episode(), &v.outcome)).collect();
         let (mut table, mut clusters) = (BTreeMap::new(), Clusters::new());
         for verdict in verdicts {
             if !outer.view.knows(&verdict.task) {
@@ -140,7 +144,8 @@ impl Search {
     /// Outcomes of a candidate on the search prefix, as far as it was run.
     fn rates(&self, id: &evosafe_types::CandidateId) -> Result<predict::Rates, SearchError> {
         let mut outcomes: Vec<(TaskId, Outcome)> = Vec::new();
-        for task in self.cascade.corpus.prefix(evosafe_types::Stage::Search) {
+        let corpus = &self.cascade.corpus;
+        for task in corpus.prefix(evosafe_types::Stage::Search).iter().chain(&corpus.variants) {
             for seed in 0..self.evaluator.rollouts() {
                 let key = self.evaluator.key(id, task, seed);
                 let outcome = self.config.archive.outcome(&key)?;
@@ -152,6 +157,11 @@ impl Search {
 }
 
 impl Outer {
+    /// Lets the roles read about variants of train tasks.
+    pub(crate) fn admit(&mut self, variants: Vec<TaskId>) {
+        self.view.admit(variants);
+    }
+
     fn new(
         models: OuterModels,
         view: TrainView,

@@ -121,7 +121,7 @@ impl Search {
 
     /// Counts what the Designers of a mixed search did in a batch.
     pub(super) fn settle_mix(&mut self, from: usize) -> Result<(), SearchError> {
-        let beat = (from..self.members.len()).filter(|&index| self.beats_parent(index));
+        let beat = (from..self.members.len()).filter(|&index| self.members[index].improved);
         let by = beat.filter_map(|index| match &self.members[index].bundle.manifest.origin {
             Origin::Designer(name) => DesignerKind::named(name),
             Origin::Seed => None,

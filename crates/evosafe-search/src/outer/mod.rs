@@ -19,7 +19,7 @@ mod review;
 mod steps;
 mod submit;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tools;
 mod view;
 

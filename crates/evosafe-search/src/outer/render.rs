@@ -172,11 +172,12 @@ pub(super) fn leaderboard(members: &[Member], ranked: &[usize]) -> String {
     );
     for &at in ranked {
         let member = &members[at];
-        let score = member.wide.unwrap_or(member.score);
+        let score = member.counted();
         let percent = |rate: evosafe_types::Rate| {
             rate.value().map_or("-".to_owned(), |v| format!("{:.1} %", 100.0 * v))
         };
         let stage = match (member.wide.is_some(), member.searched) {
+            _ if member.stale => "older corpus",
             (true, _) => "wide",
             (_, true) => "search",
             _ => "stopped",

@@ -203,8 +203,8 @@ impl Search {
         let mut ranked: Vec<usize> = (0..self.members.len()).collect();
         let points = |i: usize| {
             let member = &self.members[i];
-            let points = member.wide.unwrap_or(member.score).points();
-            (member.searched || i == 0, points.unwrap_or(f64::NEG_INFINITY))
+            let points = member.counted().points();
+            (member.is_current() || i == 0, points.unwrap_or(f64::NEG_INFINITY))
         };
         ranked.sort_by(|&a, &b| {
             let (x, y) = (points(a), points(b));

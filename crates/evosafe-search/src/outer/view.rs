@@ -37,6 +37,11 @@ impl TrainView {
         self.train.contains(task)
     }
 
+    /// Adds tasks to the train side: variants of its own.
+    pub(super) fn admit(&mut self, tasks: Vec<TaskId>) {
+        self.train.extend(tasks);
+    }
+
     /// Puts a file in, in place of one with its name.
     pub(crate) fn put(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.files.insert(path.into(), text.into());

@@ -1,14 +1,16 @@
 //! What an attacker changes, and the session after it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use evosafe_agent::{Manner, Substitution, Variation};
 use evosafe_types::Family;
 use serde::{Deserialize, Serialize};
 
-use super::Session;
 use super::paraphrase::paraphrase;
-use super::substitute::Substitution;
-use super::tools;
+use super::pieces::pieces;
+use super::substitute;
+use super::{Session, tools};
 use crate::criticizer::rename::reshaped;
 use crate::criticizer::vocabulary::{CorpusTokens, TokenKind, is_common};
 
@@ -41,17 +43,48 @@ impl Change {
     /// The session after the change, or `None` where it has nothing to change.
     #[must_use]
     pub fn apply(self, session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Session> {
+        let everywhere = |pairs| Substitution::new(pairs, Manner::Everywhere);
         let changed = match self {
             Self::Rename => {
-                Substitution::new(renames(session, corpus, seed), false)?.session(session)
+                substitute::session(&everywhere(renames(session, corpus, seed))?, session)
             }
             Self::Relocate => {
-                Substitution::new(relocations(session, corpus, seed), false)?.session(session)
+                substitute::session(&everywhere(relocations(session, corpus, seed))?, session)
             }
             Self::Rephrase => rephrased(session, corpus, seed)?,
         };
         (changed != *session).then_some(changed)
     }
+
+    /// The change as something that an episode of the session's task can be run with, or `None`
+    /// where it has nothing to change or could not be undone.
+    #[must_use]
+    pub fn variation(
+        self,
+        session: &Session,
+        corpus: &CorpusTokens,
+        seed: u64,
+    ) -> Option<Variation> {
+        let texts = texts(session);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        match self {
+            Self::Rename => Variation::names(renames(session, corpus, seed), &texts),
+            Self::Relocate => Variation::names(relocations(session, corpus, seed), &texts),
+            Self::Rephrase => Variation::passages(rewordings(session, corpus, seed)?, &texts),
+        }
+    }
+}
+
+/// Everything said in a session, piece by piece.
+fn texts(session: &Session) -> Vec<String> {
+    let t = &session.transcript;
+    let mut texts = vec![t.instruction.clone(), t.base_prompt.clone()];
+    for call in t.calls() {
+        texts.push(serde_json::Value::Object(call.proposed.arguments.clone()).to_string());
+        texts.extend(call.result.as_ref().map(|result| result.content.clone()));
+    }
+    texts.extend(t.answer.as_ref().map(|answer| answer.proposed.clone()));
+    texts
 }
 
 /// Tokens of the corpus that occur in a session.
@@ -121,9 +154,13 @@ fn by_word(token: &str, seed: u64) -> String {
     out
 }
 
-fn rephrased(session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Session> {
+fn other_words(corpus: &CorpusTokens, seed: u64) -> Option<Substitution> {
     let tags = corpus.iter().filter(|(kind, _)| *kind == TokenKind::Markup).map(|(_, tag)| tag);
-    let other = paraphrase(tags, seed)?;
+    paraphrase(tags, seed)
+}
+
+fn rephrased(session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Session> {
+    let other = other_words(corpus, seed)?;
     let mut session = session.clone();
     match session.family {
         Family::Benign | Family::Direct => {
@@ -133,7 +170,9 @@ fn rephrased(session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Sess
         Family::Indirect => {
             for record in session.transcript.turns.iter_mut().flat_map(|t| t.calls.iter_mut()) {
                 if let Some(result) = &mut record.result {
-                    result.content = directives(&result.content, corpus, &other);
+                    let lines: Vec<&str> = result.content.split_inclusive('\n').collect();
+                    let changed = directives(&lines, corpus, &other).concat();
+                    result.content = changed;
                 }
             }
         }
@@ -141,23 +180,49 @@ fn rephrased(session: &Session, corpus: &CorpusTokens, seed: u64) -> Option<Sess
     Some(session)
 }
 
-/// The text with the lines rephrased that only attacks show: those with words in a row
-/// that no benign episode has, and short lines beside them.
-fn directives(text: &str, corpus: &CorpusTokens, other: &Substitution) -> String {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let foreign: Vec<Option<bool>> = lines.iter().map(|line| corpus.foreign(line)).collect();
-    let mut out = String::with_capacity(text.len());
-    for (at, line) in lines.iter().enumerate() {
+/// The passages that rephrasing changes, with what stands in their place: the request, or the
+/// sentences of results that only attacks show.
+fn rewordings(
+    session: &Session,
+    corpus: &CorpusTokens,
+    seed: u64,
+) -> Option<BTreeMap<String, String>> {
+    let other = other_words(corpus, seed)?;
+    let transcript = &session.transcript;
+    let mut passages = BTreeMap::new();
+    if session.family != Family::Indirect {
+        let changed = other.apply(&transcript.instruction).into_owned();
+        passages.insert(transcript.instruction.clone(), changed);
+        return Some(passages);
+    }
+    for result in transcript.calls().filter_map(|record| record.result.as_ref()) {
+        let old = pieces(&result.content);
+        for (old, new) in old.iter().zip(directives(&old, corpus, &other)) {
+            let (old, new) = (old.trim(), new.trim());
+            // A word or two may stand anywhere; a tag is one word, and means something.
+            if old != new && (old.split_whitespace().count() > 2 || old.starts_with('<')) {
+                passages.insert(old.to_owned(), new.to_owned());
+            }
+        }
+    }
+    Some(passages)
+}
+
+/// Pieces of a text, in order, of which those are rephrased that only attacks show: those with
+/// words in a row that no benign episode has, and short pieces beside them.
+fn directives<'t>(
+    pieces: &[&'t str],
+    corpus: &CorpusTokens,
+    other: &Substitution,
+) -> Vec<Cow<'t, str>> {
+    let foreign: Vec<Option<bool>> = pieces.iter().map(|piece| corpus.foreign(piece)).collect();
+    let change = |(at, piece): (usize, &&'t str)| {
         let beside = || {
             let before = foreign[..at].iter().rev().find_map(|f| *f);
             let after = foreign[at + 1..].iter().find_map(|f| *f);
             before == Some(true) || after == Some(true)
         };
-        if foreign[at].unwrap_or_else(beside) {
-            out.push_str(&other.apply(line));
-        } else {
-            out.push_str(line);
-        }
-    }
-    out
+        if foreign[at].unwrap_or_else(beside) { other.apply(piece) } else { Cow::Borrowed(*piece) }
+    };
+    pieces.iter().enumerate().map(change).collect()
 }

@@ -7,6 +7,7 @@
 
 mod changes;
 mod paraphrase;
+mod pieces;
 mod play;
 mod substitute;
 mod tools;

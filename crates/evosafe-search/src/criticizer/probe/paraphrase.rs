@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use evosafe_agent::{Manner, Substitution};
 use evosafe_types::ContentHash;
-
-use super::substitute::Substitution;
 
 /// Phrases and words, with what may stand in their place.
 const OTHER_WORDS: &[(&str, &[&str])] = &[
@@ -146,7 +145,7 @@ pub(super) fn paraphrase<'t>(
         let mark = if tag.starts_with("</") { close } else { open };
         pairs.insert(tag.to_lowercase(), mark.to_owned());
     }
-    Substitution::new(pairs, true)
+    Substitution::new(pairs, Manner::Prose)
 }
 
 fn draw(what: &str, seed: u64, of: usize) -> usize {

@@ -42,7 +42,7 @@ candidates = 4
 ";
 
 /// One sandbox for all tests: making it takes seconds.
-fn sandbox() -> Sandbox {
+pub(crate) fn sandbox() -> Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     let new = || Sandbox::new(&SandboxOptions::default()).expect("the provider builds");
     SANDBOX.get_or_init(new).clone()
@@ -54,7 +54,7 @@ fn plan() -> Plan {
 }
 
 /// Tasks of the whole domain, and their split.
-async fn divided(plan: &Plan) -> (Vec<evosafe_types::Task>, Split) {
+pub(crate) async fn divided(plan: &Plan) -> (Vec<evosafe_types::Task>, Split) {
     let settings = EnvironmentSettings::Builtin { domain: "finance".to_owned() };
     let environment = Environment::start(&settings, None).await.expect("built in");
     let tasks = environment.tasks().to_vec();
