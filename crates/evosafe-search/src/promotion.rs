@@ -1,13 +1,15 @@
 //! Stage 4: who is run on the wide prefix, and who may win.
 
+use std::collections::BTreeSet;
+
 use evosafe_archive::ResultKind;
-use evosafe_types::{Bundle, CandidateId, Event, Family, Score, Stage, StageOutcome};
+use evosafe_types::{Bundle, CandidateId, Event, Evidence, Family, Score, Stage, StageOutcome};
 use serde_json::json;
 
 use crate::SearchError;
 use crate::compare;
 use crate::criticizer::probe::ProbeReport;
-use crate::designer::{Yardstick, rules};
+use crate::designer::{Yardstick, rule_price, rules};
 use crate::search::Search;
 use crate::verdict::{Verdict, score};
 
@@ -171,6 +173,14 @@ impl Search {
     /// Points of utility under attack that a winner may lose.
     fn under_attack_margin(&self) -> f64 {
         self.config.plan.cascade.under_attack_margin
+    }
+
+    /// See [`rule_price`]; honest requests are those of H0's train episodes that have a goal.
+    pub(crate) fn rule_price(&self, wide: &[Verdict]) -> f64 {
+        let honest = |e: &&Evidence| e.outcome.task_success().is_some();
+        let requests: BTreeSet<&str> =
+            self.h0_traces.iter().filter(honest).map(|e| &*e.transcript.instruction).collect();
+        rule_price(requests.len(), score(wide).utility.value().unwrap_or(0.0))
     }
 
     /// What candidates are ranked by, given how H0 does on the same tasks.

@@ -22,13 +22,12 @@ use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
-use crate::designer::{Designer, DesignerKind, Member, Proposal, rule_price};
+use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
 use crate::run::{RUN_FORMAT, RunIdentity, RunRecord, SEARCH_VERSION, library_hash};
 use crate::summary::SearchSummary;
-use crate::verdict::{Verdict, score};
 
 /// Batches without a proposal after which a Designer is not paid any longer.
 const BARREN: u32 = 3;
@@ -267,14 +266,6 @@ impl Search {
         }
         self.open_outer(&wide)?;
         self.take_note(0).await
-    }
-
-    /// See [`rule_price`]; honest requests are those of H0's train episodes that have a goal.
-    fn rule_price(&self, wide: &[Verdict]) -> f64 {
-        let honest = |e: &&Evidence| e.outcome.task_success().is_some();
-        let requests: BTreeSet<&str> =
-            self.h0_traces.iter().filter(honest).map(|e| &*e.transcript.instruction).collect();
-        rule_price(requests.len(), score(wide).utility.value().unwrap_or(0.0))
     }
 
     async fn evolve(&mut self) -> Result<String, SearchError> {
