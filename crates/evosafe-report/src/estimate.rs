@@ -81,8 +81,9 @@ pub struct RoleEstimate {
     pub model: String,
     /// Conversations, typical and most.
     pub conversations: [u64; 2],
-    /// Tokens of all of them, typical and most.
-    pub tokens: [Usage; 2],
+    /// Tokens of all of them, typical and most; absent where only the command knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<[Usage; 2]>,
     /// USD of all of them, typical and most, in billionths; `None` where it is not known.
     pub usd: [Option<Usd>; 2],
     /// Where the figures are from.
@@ -215,7 +216,10 @@ fn role_cells(role: &RoleEstimate) -> Vec<String> {
         true => of[0].to_string(),
         false => format!("{} to {}", of[0], of[1]),
     };
-    let tokens = |of: fn(&Usage) -> u64| range([of(&role.tokens[0]), of(&role.tokens[1])]);
+    let tokens = |of: fn(&Usage) -> u64| match &role.tokens {
+        Some(tokens) => range([of(&tokens[0]), of(&tokens[1])]),
+        None => "-".to_owned(),
+    };
     vec![
         role.role.clone(),
         role.model.clone(),
@@ -259,7 +263,7 @@ mod tests {
             role: "designer".to_owned(),
             model: "writer".to_owned(),
             conversations: [5, 15],
-            tokens: [tokens(100), tokens(900)],
+            tokens: Some([tokens(100), tokens(900)]),
             usd,
             source,
             basis: "one attempt a candidate".to_owned(),

@@ -11,7 +11,7 @@ use evosafe_report::{
 };
 use evosafe_search::{CommandDesigner, Forecast, Outlook, caches, talk};
 use evosafe_spec::Plan;
-use evosafe_types::{ModelConfig, Price, ToolSpec, Usage};
+use evosafe_types::{ModelConfig, Price, ToolSpec};
 
 use super::Context;
 use crate::args::EstimateArgs;
@@ -212,7 +212,7 @@ fn questions(
         role: Role::Classify.as_str().to_owned(),
         model: config.model.clone(),
         conversations: asked,
-        tokens: asked.map(|n| seen.scaled(n)),
+        tokens: Some(asked.map(|n| seen.scaled(n))),
         usd: asked.map(|n| Some(times(seen.usd(price)?, n, seen.conversations))),
         source: RoleSource::Measured { conversations: seen.conversations },
         basis: "as often for each call of the victim as so far".to_owned(),
@@ -246,7 +246,7 @@ fn role_estimate(
         role: role.as_str().to_owned(),
         model: config.model.clone(),
         conversations,
-        tokens: [0, 1].map(|i| of(i).0.scaled(of(i).1)),
+        tokens: Some([0, 1].map(|i| of(i).0.scaled(of(i).1))),
         usd: [0, 1].map(|i| Some(times(of(i).0.usd(price)?, of(i).1, of(i).0.conversations))),
         source,
         basis,
@@ -281,7 +281,7 @@ fn command_estimate(
         role: Role::Designer.as_str().to_owned(),
         model: CommandDesigner::name_of(&command.command),
         conversations: attempts,
-        tokens: [Usage::default(); 2],
+        tokens: None,
         usd: [paid.map(|(usd, n)| times(usd, attempts[0], n)), limit],
         source: match paid {
             Some((_, conversations)) => RoleSource::Measured { conversations },
