@@ -11,7 +11,7 @@ use crate::compare;
 use crate::criticizer::probe::ProbeReport;
 use crate::designer::{Yardstick, rule_price, rules};
 use crate::search::Search;
-use crate::verdict::{Verdict, score};
+use crate::verdict::{Verdict, by_rollout, score};
 
 /// Points by which a challenger's search merit may trail the champion's and still be
 /// run wide: below the noise of the search prefix there is no order worth believing.
@@ -215,13 +215,6 @@ impl Search {
         let parent = self.members.iter().position(|m| Some(&m.id) == parent);
         member.searched && parent.is_some_and(|p| self.search_merit(index) > self.search_merit(p))
     }
-}
-
-/// The score of each rollout for itself, in points: how much of a score is luck.
-fn by_rollout(verdicts: &[Verdict]) -> Vec<Option<f64>> {
-    let rollouts = verdicts.iter().map(|v| v.seed + 1).max().unwrap_or(0);
-    let of = |seed| verdicts.iter().filter(|v| v.seed == seed).cloned().collect::<Vec<_>>();
-    (0..rollouts).map(|seed| score(&of(seed)).points()).collect()
 }
 
 /// Why a candidate may not win, whatever its score. `margin` is in points.
