@@ -1,9 +1,9 @@
 //! A small hand-written corpus for the tests of the Criticizer and of mining.
 
 use evosafe_types::{
-    AnswerRecord, CallDecision, CallRecord, CandidateId, ContentHash, EpisodeCost, EpisodeEnd,
-    Evidence, EvidenceKey, Family, Outcome, TaskId, TextDecision, ToolCall, ToolResult, ToolSpec,
-    Transcript, Turn,
+    ABI_VERSION, AnswerRecord, Bundle, CallDecision, CallRecord, CandidateId, ContentHash,
+    EpisodeCost, EpisodeEnd, Evidence, EvidenceKey, Family, HarnessLimits, Language, Manifest,
+    Origin, Outcome, TaskId, TextDecision, ToolCall, ToolResult, ToolSpec, Transcript, Turn,
 };
 use serde_json::{Value, json};
 
