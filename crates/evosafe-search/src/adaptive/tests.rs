@@ -87,8 +87,8 @@ export function onPreToolCall() {{ return armed ? block('a known attack was read
 
 /// A warm-start bundle.
 fn seed(name: &str) -> Bundle {
-    let seeds = evosafe_spec::seeds().expect("built in").into_iter();
-    seeds.filter(|s| s.manifest.name == name).next_back().expect("a seed of that name")
+    let mut seeds = evosafe_spec::seeds().expect("built in").into_iter();
+    seeds.find(|s| s.manifest.name == name).expect("a seed of that name")
 }
 
 /// A harness of relations: where a value comes from, and what request and payment agree on.
