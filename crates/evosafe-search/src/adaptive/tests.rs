@@ -79,7 +79,7 @@ export function onPreToolCall() {{ return armed ? block('a known attack was read
 ",
         json!(known)
     );
-    let mut bundle = evosafe_spec::seeds().expect("built in").remove(0);
+    let mut bundle = seed("no-defence");
     bundle.code = Some(code);
     bundle.manifest.name = "keyed".to_owned();
     bundle
@@ -110,7 +110,13 @@ fn sound() -> Bundle {
         limits: HarnessLimits::default(),
     };
     let library = evosafe_spec::mechanisms().expect("built in");
-    evosafe_spec::compose_uses(&library, &names.map(used), &lineage).expect("in the library")
+    let composed = evosafe_spec::compose_uses(&library, &names.map(used), &lineage);
+    // As one piece of code, like the keyed one: a price for each rule would weigh more on so few
+    // tasks than what is tried here.
+    let mut bundle = seed("no-defence");
+    bundle.code = composed.expect("in the library").code;
+    bundle.manifest.name = lineage.name;
+    bundle
 }
 
 /// Searches among these and no defence alone, without the Criticizer: it would refuse to let keyed
