@@ -135,11 +135,10 @@ impl Instance {
         let live = self.live.as_mut()?;
         let data = live.store.data();
         let silent = self.faults.is_empty() && data.classify.is_empty() && data.log.is_empty();
-        let memory = match silent {
+        match silent {
             true => shared.door.read(&mut live.store, &live.raw).await.ok(),
             false => None,
-        };
-        memory
+        }
     }
 
     /// Whether every answer is closed from here on.
