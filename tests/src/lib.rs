@@ -84,6 +84,30 @@ impl Workspace {
         self.path().join("archive")
     }
 
+    /// What must not depend on speed, luck or interruptions: every candidate and score.
+    ///
+    /// # Panics
+    /// If the leaderboard cannot be read.
+    #[must_use]
+    pub fn state(&self) -> Value {
+        self.run(&["leaderboard", "--json"]).json()
+    }
+
+    /// git object ids of everything that is a result.
+    ///
+    /// # Panics
+    /// If git cannot list them.
+    #[must_use]
+    pub fn refs(&self) -> String {
+        let output = Command::new("git")
+            .arg("--git-dir")
+            .arg(self.archive())
+            .args(["for-each-ref", "refs/evosafe/candidates", "refs/evosafe/results"])
+            .output()
+            .expect("git runs");
+        String::from_utf8(output.stdout).expect("refs are UTF-8")
+    }
+
     /// The command with the archive set.
     #[must_use]
     pub fn command(&self, args: &[&str]) -> Command {

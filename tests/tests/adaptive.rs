@@ -45,20 +45,6 @@ fn search(work: &Workspace, extra: &[&str]) -> Value {
     work.run(&[SEARCH, extra].concat()).json()
 }
 
-fn state(work: &Workspace) -> Value {
-    work.run(&["leaderboard", "--json"]).json()
-}
-
-fn refs(work: &Workspace) -> String {
-    let output = std::process::Command::new("git")
-        .arg("--git-dir")
-        .arg(work.archive())
-        .args(["for-each-ref", "refs/evosafe/candidates", "refs/evosafe/results"])
-        .output()
-        .expect("git runs");
-    String::from_utf8(output.stdout).expect("refs are UTF-8")
-}
-
 #[test]
 fn speed_and_interruptions_change_nothing() {
     let (one, eight, cut) = (workspace(), workspace(), workspace());
@@ -66,8 +52,8 @@ fn speed_and_interruptions_change_nothing() {
     let b = search(&eight, &["--concurrency", "8"]);
     assert_eq!((&a["best"], &a["adaptive_probes"]), (&b["best"], &b["adaptive_probes"]));
     assert!(a["adaptive_probes"]["variants"].as_u64() > Some(0), "{a}");
-    assert_eq!(state(&one), state(&eight));
-    assert_eq!(refs(&one), refs(&eight));
+    assert_eq!(one.state(), eight.state());
+    assert_eq!(one.refs(), eight.refs());
     let mut kills = 0;
     for millis in [700, 1500, 3000, 5000] {
         let mut child = cut.spawn(SEARCH);
@@ -77,8 +63,8 @@ fn speed_and_interruptions_change_nothing() {
     }
     assert!(kills > 0, "the search is too fast for this test to interrupt it");
     search(&cut, &[]);
-    assert_eq!(state(&cut), state(&one));
-    assert_eq!(refs(&cut), refs(&one));
+    assert_eq!(cut.state(), one.state());
+    assert_eq!(cut.refs(), one.refs());
     assert_eq!(search(&cut, &[])["episodes_run"], 0, "nothing is run twice");
     assert_eq!(cut.run(&["archive", "fsck"]).code, Some(0));
 }
@@ -87,7 +73,7 @@ fn speed_and_interruptions_change_nothing() {
 fn later_candidates_meet_the_variants_and_evaluations_do_not() {
     let work = workspace();
     let found = search(&work, &[]);
-    let board = state(&work);
+    let board = work.state();
     let corpus = board["corpus"].as_array().expect("versions");
     let variants: Vec<&str> = corpus
         .iter()
@@ -139,7 +125,7 @@ fn without_probes_nothing_says_so() {
     let few = ["search", "adaptive", "--no-warm-start", "--candidates", "5", "--json"];
     let found = work.run(&few).json();
     assert!(found.get("adaptive_probes").is_none(), "{found}");
-    let board = state(&work);
+    let board = work.state();
     assert!(board.get("corpus").is_none());
     assert!(
         board["rows"].as_array().expect("rows").iter().all(|row| row.get("variants").is_none())

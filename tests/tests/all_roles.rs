@@ -57,11 +57,6 @@ fn cost(work: &Workspace) -> Value {
     work.run(&["cost", "--json"]).json()
 }
 
-/// What must not depend on interruptions: every candidate and score.
-fn state(work: &Workspace) -> Value {
-    work.run(&["leaderboard", "--json"]).json()
-}
-
 fn estimate(work: &Workspace) -> Value {
     let args = ["estimate", "small", "--no-warm-start", "--prices", "prices.toml", "--json"];
     work.run(&[&args[..], &["--candidates", "4"]].concat()).json()
@@ -154,7 +149,7 @@ fn a_killed_search_goes_on_and_pays_again_for_no_more_than_was_in_flight() {
     assert!(kills >= 4, "{kills} kills");
     let resumed = search(&cut);
     assert_eq!(resumed["best"], expected["best"]);
-    assert_eq!(state(&cut), state(&whole));
+    assert_eq!(cut.state(), whole.state());
     let made = models.calls() - needed;
     let most = needed + kills * CONCURRENCY;
     assert!((needed..=most).contains(&made), "{made} calls, {needed} to {most} expected");

@@ -13,30 +13,14 @@ fn search(work: &Workspace, extra: &[&str]) -> Value {
     work.run(&[SEARCH, extra].concat()).json()
 }
 
-/// What must not depend on speed, luck or interruptions: every candidate and score.
-fn state(work: &Workspace) -> Value {
-    work.run(&["leaderboard", "--json"]).json()
-}
-
-/// git object ids of everything that is a result.
-fn refs(work: &Workspace) -> String {
-    let output = std::process::Command::new("git")
-        .arg("--git-dir")
-        .arg(work.archive())
-        .args(["for-each-ref", "refs/evosafe/candidates", "refs/evosafe/results"])
-        .output()
-        .expect("git runs");
-    String::from_utf8(output.stdout).expect("refs are UTF-8")
-}
-
 #[test]
 fn concurrency_changes_nothing() {
     let (one, eight) = (Workspace::new(), Workspace::new());
     let a = search(&one, &["--concurrency", "1"]);
     let b = search(&eight, &["--concurrency", "8"]);
     assert_eq!(a["best"], b["best"]);
-    assert_eq!(state(&one), state(&eight));
-    assert_eq!(refs(&one), refs(&eight));
+    assert_eq!(one.state(), eight.state());
+    assert_eq!(one.refs(), eight.refs());
     assert!(a["episodes_run"].as_u64() > Some(0));
 }
 
@@ -56,8 +40,8 @@ fn killed_and_resumed_ends_like_uninterrupted() {
     assert!(kills > 0, "the search is too fast for this test to interrupt it");
     let resumed = search(&cut, &[]);
     assert_eq!(resumed["best"], expected["best"]);
-    assert_eq!(state(&cut), state(&whole));
-    assert_eq!(refs(&cut), refs(&whole));
+    assert_eq!(cut.state(), whole.state());
+    assert_eq!(cut.refs(), whole.refs());
     // And once more: everything is there, nothing is run.
     let again = search(&cut, &[]);
     assert_eq!(again["episodes_run"], 0);
@@ -176,7 +160,7 @@ fn the_whole_tour() {
     assert_eq!(body["differences"].as_array().map(Vec::len), Some(0), "{body}");
     assert_eq!(work.run(&["archive", "fsck"]).code, Some(0));
     assert_eq!(work.run(&["archive", "reindex"]).code, Some(0));
-    assert_eq!(state(&work)["best"], best);
+    assert_eq!(work.state()["best"], best);
 
     // A trace of a train task, by its id from the archive's own order.
     let log = std::process::Command::new("git")
