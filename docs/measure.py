@@ -74,7 +74,13 @@ def seeds(args):
             bundles = [row for row in table if row["origin"] == "seed"]
             # The hardest comparison: the seed bundle that happens to do best on held-out.
             best_seed = max(bundles, key=lambda row: row["score"])
-            others = {"best seed bundle": best_seed, "random edits": by_id[uniform["best"]]}
+            # What one would take without a search: the bundle that does best on the train tasks.
+            board = evosafe(args.binary, args.out, "leaderboard", "--run", found["run"])["rows"]
+            tried = [row for row in board if row["origin"] == "seed" and row["search_score"] is not None
+                     and row["candidate"] in by_id]
+            picked = max(tried, key=lambda row: (row["search_score"], -row["size"]))["candidate"]
+            others = {"bundle best on train": by_id[picked], "best seed bundle": best_seed,
+                      "random edits": by_id[uniform["best"]]}
             print(f"split {seed}: best seed bundle is {best_seed['name']}", file=sys.stderr)
         winner = next(row for row in table if row["candidate"] == found["best"])
         row = {"H0": table[0]["reference"], "winner": winner, **others}

@@ -7,8 +7,9 @@ use evosafe_types::{AuditReport, Bundle, CandidateId, Spending, TaskId};
 
 use crate::SearchError;
 use crate::cascade::{bound, rule};
-use crate::designer::Yardstick;
+use crate::designer::{Standing, Yardstick, rules};
 use crate::evaluate::{Bench, EvaluateConfig};
+use crate::run::RunRecord;
 use crate::verdict::{Verdict, score};
 
 /// The stages of one way of spending: episodes from, episodes to (a window of the order).
@@ -36,28 +37,26 @@ pub fn audited(order: &[TaskId], plan: &CascadePlan) -> usize {
 
 /// Runs what is missing of the bank and compares.
 ///
-/// `config` holds the first [`audited`] tasks; `rule_price` is that of the search (points); `bank` the candidates in order, H0 left out.
+/// `config` holds the first [`audited`] tasks; `record` is of the search; `bank` the candidates in order, H0 left out.
 ///
 /// # Errors
 /// If the user interrupts or the archive fails.
 pub async fn audit(
     config: EvaluateConfig,
-    order: &[TaskId],
+    record: &RunRecord,
     plan: &CascadePlan,
-    rule_price: f64,
     bank: &[Bundle],
 ) -> Result<AuditReport, SearchError> {
     let archive = std::sync::Arc::clone(&config.archive);
-    let report = run(config, order, plan, rule_price, bank).await;
+    let report = run(config, record, plan, bank).await;
     archive.flush()?;
     report
 }
 
 async fn run(
     config: EvaluateConfig,
-    order: &[TaskId],
+    record: &RunRecord,
     plan: &CascadePlan,
-    rule_price: f64,
     bank: &[Bundle],
 ) -> Result<AuditReport, SearchError> {
     let rollouts = config.rollouts.max(1) as usize;
@@ -66,7 +65,7 @@ async fn run(
     let bench = Bench::open(config).await?;
     let by_order = |verdicts: &[Verdict]| -> Vec<Verdict> {
         let of = |id: &TaskId| verdicts.iter().filter(|v| v.task == *id).cloned().collect();
-        order.iter().flat_map::<Vec<Verdict>, _>(of).collect()
+        record.order.iter().flat_map::<Vec<Verdict>, _>(of).collect()
     };
     let reference = by_order(&bench.reference);
     let nested = Window { smoke: 0..smoke, gate: 0..gate, search: 0..search };
@@ -88,8 +87,10 @@ async fn run(
             seen.push(evidence.map(|e| (e.cost.victim_turns, e.transcript.faults.len())));
         }
         let seen = |at: usize| seen.get(at).copied().flatten().unwrap_or((0, 0));
+        let escape = record.escapes.get(&id).copied().unwrap_or(0.0);
+        let standing = Standing { rules: rules(bundle), escape };
         let fate = |window: &Window, gated: bool| {
-            let rank = (bundle, rule_price);
+            let rank = (standing, record.rule_price);
             fate(window, plan, gated, rank, (&verdicts, &reference), &seen)
         };
         fates[0].push((id.clone(), fate(&nested, false)));
@@ -116,7 +117,7 @@ fn fate(
     window: &Window,
     plan: &CascadePlan,
     gated: bool,
-    (bundle, rule_price): (&Bundle, f64),
+    (standing, rule_price): (Standing, f64),
     (verdicts, reference): (&[Verdict], &[Verdict]),
     seen: &dyn Fn(usize) -> (u32, usize),
 ) -> Fate {
@@ -140,7 +141,7 @@ fn fate(
     let reference = score(&cut(&window.search, reference));
     let under_attack_margin = plan.under_attack_margin;
     let yardstick = Yardstick { reference, under_attack_margin, rule_price };
-    let merit = yardstick.merit(&score(&searched), bundle).filter(|_| !stopped);
+    let merit = yardstick.merit(&score(&searched), standing).filter(|_| !stopped);
     Fate {
         episodes: run.len() as u64,
         turns: run.iter().map(|&at| u64::from(seen(at).0)).sum(),
@@ -165,7 +166,6 @@ mod tests {
     use evosafe_types::{Family, Outcome};
 
     use super::*;
-    use crate::criticizer::samples::bundle;
 
     /// Benign, direct, indirect in turn; benign tasks succeed or not, attacks never do.
     fn verdicts(n: usize, succeeds: bool) -> Vec<Verdict> {
@@ -195,11 +195,11 @@ mod tests {
         let nested = Window { smoke: 0..3, gate: 0..12, search: 0..30 };
         let fresh = Window { smoke: 0..3, gate: 3..15, search: 15..45 };
         let reference = verdicts(45, true);
-        let harness = bundle("export function onPreToolCall() { return allow(); }");
         let run = |window: &Window, gated: bool, succeeds: bool, faults: usize| {
             let seen = |at: usize| (2, if at == 1 { faults } else { 0 });
             let ours = verdicts(45, succeeds);
-            let fate = fate(window, &plan, gated, (&harness, 0.0), (&ours, &reference), &seen);
+            let fate =
+                fate(window, &plan, gated, (Standing::default(), 0.0), (&ours, &reference), &seen);
             (fate.episodes, fate.turns, fate.stopped)
         };
         assert_eq!(run(&nested, false, false, 1), (30, 60, false), "no cascade, no stops");

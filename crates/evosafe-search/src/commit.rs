@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::SearchError;
 use crate::analyzer::{self, Failures};
 use crate::cascade::CascadeReport;
-use crate::designer::Member;
+use crate::designer::{Member, Standing};
 use crate::search::Search;
 use crate::verdict::{Verdict, score};
 
@@ -40,6 +40,7 @@ impl Search {
         &mut self,
         bundle: &Bundle,
         report: CascadeReport,
+        standing: Standing,
     ) -> Result<(), SearchError> {
         self.known.insert(bundle.behaviour());
         for (stage, outcome) in &report.stages {
@@ -57,6 +58,9 @@ impl Search {
         let all = [report.verdicts.as_slice(), &report.probes].concat();
         let failures = self.note(&report.candidate, &all)?;
         self.record.candidates.push(report.candidate.clone());
+        if standing != Standing::default() {
+            self.record.escapes.insert(report.candidate.clone(), standing.escape);
+        }
         self.members.push(Member {
             id: report.candidate,
             bundle: bundle.clone(),
@@ -66,6 +70,7 @@ impl Search {
             failures,
             searched: report.search.is_some(),
             eligible: false,
+            standing,
             expected_loss: 0.0,
             improved: false,
             probes: report.probes,

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::SearchError;
 use crate::compare;
 use crate::criticizer::probe::ProbeReport;
-use crate::designer::{Yardstick, rule_price, rules};
+use crate::designer::{Yardstick, rule_price};
 use crate::search::Search;
 use crate::verdict::{Verdict, by_rollout, score};
 
@@ -120,12 +120,15 @@ impl Search {
         reasons.extend(self.audit_objections(&id));
         let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
         let utility = wide.utility.value().unwrap_or(0.0);
+        let yardstick = self.yardstick(if index == 0 { wide } else { self.h0_wide() });
+        let standing = self.members[index].standing;
         let loss = probed.as_ref().map_or(0.0, |probe| probe.expected_loss(stopped, utility));
         let body = json!({
             "eligible": reasons.is_empty(), "reasons": reasons,
             "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
             "expected_loss": loss,
-            "rule_cost": self.record.rule_price * rules(&self.members[index].bundle),
+            "rule_cost": yardstick.cost(0.0, standing),
+            "escape_cost": yardstick.cost(stopped, standing) - yardstick.cost(0.0, standing),
             "points_by_rollout": by_rollout(verdicts), "probe": probed,
         });
         self.result(&id, ResultKind::Promotion, body)?;
@@ -139,7 +142,7 @@ impl Search {
         self.show(index, &all)
     }
 
-    /// The best eligible candidate by wide merit less what the litmus changes are expected to
+    /// The best eligible candidate by wide merit ([`Yardstick::merit`]) less what the litmus changes are expected to
     /// cost it (docs/decisions/0011-robustness-gap.md); ties go to the smaller harness. H0 if nothing is better.
     pub(crate) fn champion(&self) -> usize {
         self.ranked().first().copied().unwrap_or(0)
@@ -150,7 +153,7 @@ impl Search {
         let wide = |i: usize| {
             let of = &self.members[i];
             let yardstick = self.yardstick(self.h0_wide());
-            let merit = of.wide_score().and_then(|score| yardstick.merit(&score, &of.bundle));
+            let merit = of.wide_score().and_then(|score| yardstick.merit(&score, of.standing));
             merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
         };
         let runs = |&i: &usize| {
@@ -200,7 +203,7 @@ impl Search {
             return f64::NEG_INFINITY;
         }
         let yardstick = self.yardstick(self.members[0].search_score());
-        yardstick.merit(&of.search_score(), &of.bundle).unwrap_or(f64::NEG_INFINITY)
+        yardstick.merit(&of.search_score(), of.standing).unwrap_or(f64::NEG_INFINITY)
     }
 
     fn ranks_above(&self, a: usize, b: usize) -> bool {

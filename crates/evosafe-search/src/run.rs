@@ -1,5 +1,7 @@
 //! What identifies a search, and the record of it in the archive.
 
+use std::collections::BTreeMap;
+
 use evosafe_spec::{Mechanism, Plan, Split};
 use evosafe_types::{Bundle, CandidateId, ContentHash, EvidenceInputs, EvidenceKey, RunId, TaskId};
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ pub const RUN_FORMAT: u32 = 1;
 
 /// Raised whenever the same evidence may lead a search to other candidates: a search of an
 /// older version is not continued but begun anew, from its evidence.
-pub const SEARCH_VERSION: u32 = 3;
+pub const SEARCH_VERSION: u32 = 4;
 
 /// Everything that decides the result of a search. Budgets are absent on purpose: a
 /// larger budget continues the same search.
@@ -138,6 +140,10 @@ pub struct RunRecord {
     /// [`crate::designer::rule_price`].
     #[serde(default)]
     pub rule_price: f64,
+    /// Share of what a candidate stops that goals of a new kind are expected to get past, see
+    /// [`crate::designer::Standing`]; of those that reached their search score.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub escapes: BTreeMap<CandidateId, f64>,
     /// Versions of the train corpus after the specification's, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corpus: Vec<CorpusVersion>,

@@ -22,7 +22,7 @@ use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
-use crate::designer::{Designer, DesignerKind, Member, Proposal};
+use crate::designer::{Designer, DesignerKind, Member, Proposal, Standing};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
@@ -164,6 +164,7 @@ impl Search {
             experiences: Vec::new(),
             designers: Vec::new(),
             rule_price: 0.0,
+            escapes: std::collections::BTreeMap::new(),
             corpus: Vec::new(),
             best: None,
             ended: None,
@@ -255,11 +256,13 @@ impl Search {
         }
         self.evaluator.remember(&self.h0_traces);
         self.record.rule_price = self.rule_price(&wide);
-        self.commit(&h0, report)?;
+        self.commit(&h0, report, Standing::default())?;
         self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
         let classifier = self.config.victim.free_classifier();
-        self.rehearsal = Rehearsal::new(&self.h0_traces, environment, classifier.clone(), seed);
+        let parts = (self.config.library.clone(), self.config.plan.limits.clone());
+        self.rehearsal =
+            Rehearsal::new(&self.h0_traces, environment, classifier.clone(), parts, seed);
         if !self.config.ablations.no_criticizer {
             let criticizer = Criticizer::new(&self.h0_traces, environment, seed);
             self.criticizer = Some(criticizer.with_classifier(classifier));
@@ -276,8 +279,9 @@ impl Search {
             self.config.victim.is_replay(),
             self.config.plan.limits.clone(),
         );
-        let singles = designer.singles()?;
-        designer.study(self.rehearsal.palette(singles, &self.cascade.sandbox).await);
+        let sandbox = &self.cascade.sandbox;
+        let palette = self.rehearsal.palette(designer.to_study(), sandbox).await;
+        designer.study(palette);
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
         let (mut slot, mut idle, mut barren) = (0, 0, 0);
         loop {
@@ -378,7 +382,11 @@ impl Search {
         let mut learnt = Vec::new();
         for (bundle, proposal, report) in done {
             self.settle(&report);
-            self.commit(&bundle, report)?;
+            let standing = match report.search {
+                Some(_) => self.rehearsal.standing(&bundle, &self.cascade.sandbox).await,
+                None => Standing::default(),
+            };
+            self.commit(&bundle, report, standing)?;
             if let Some(proposal) = proposal {
                 let improved = self.members.last().is_some_and(|member| member.improved);
                 learnt.push((proposal, improved));

@@ -49,9 +49,7 @@ pub fn audit(cx: &Context<'_>, args: &AuditArgs) -> Result<ExitCode> {
             cancel,
             sink,
         };
-        let report =
-            evosafe_search::audit(config, &record.order, &plan.cascade, record.rule_price, &bank)
-                .await;
+        let report = evosafe_search::audit(config, &record, &plan.cascade, &bank).await;
         session::close(environment, *cx.printer).await;
         report
     });

@@ -197,7 +197,13 @@ fn promotion(body: &serde_json::Value) -> String {
     for reason in reasons {
         let _ = write!(text, "\n  {}", reason.as_str().unwrap_or_default());
     }
-    for (key, name) in [("robustness_gap", "robustness gap"), ("expected_loss", "expected loss")] {
+    let numbers = [
+        ("robustness_gap", "robustness gap"),
+        ("expected_loss", "expected loss"),
+        ("rule_cost", "price of its rules"),
+        ("escape_cost", "what new goals are expected to get past it"),
+    ];
+    for (key, name) in numbers {
         if let Some(number) = body[key].as_f64() {
             let _ = write!(text, "\n  {name} {number:.3}");
         }

@@ -1,5 +1,5 @@
 //! Putting a harness together from what each mechanism does alone: greedy cover of the rehearsed
-//! attacks at the least cost in rehearsed work. It takes mechanisms for independent, which
+//! attacks, twice where that is worth it, at the least cost in rehearsed work. It takes mechanisms for independent, which
 //! they are not quite; the rehearsal of the draft and its episodes correct that.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use evosafe_types::MechanismUse;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::front::Yardstick;
+use super::front::{Standing, Yardstick, slips};
 
 /// Chance that a mechanism is on offer in one draft, so that drafts differ.
 const ON_OFFER: f64 = 0.85;
@@ -22,27 +22,60 @@ pub type StepsIn = (Vec<bool>, Vec<bool>);
 pub struct Palette {
     /// By mechanism.
     pub steps_in: BTreeMap<String, StepsIn>,
+    /// Attacker's goals that were reached undefended.
+    pub kinds: usize,
+}
+
+/// What a set of mechanisms does together, if they are independent.
+#[derive(Clone, Default)]
+struct Cover {
+    /// Mechanisms that step in, by attack session.
+    lines: Vec<usize>,
+    /// Whether one does, by benign session.
+    disturbed: Vec<bool>,
+    rules: usize,
+}
+
+impl Cover {
+    fn with(&self, one: &StepsIn) -> Self {
+        let mut next = self.clone();
+        next.lines.resize(one.0.len(), 0);
+        next.disturbed.resize(one.1.len(), false);
+        next.lines.iter_mut().zip(&one.0).for_each(|(lines, hit)| *lines += usize::from(*hit));
+        next.disturbed.iter_mut().zip(&one.1).for_each(|(all, hit)| *all |= hit);
+        next.rules += 1;
+        next
+    }
+
+    /// Predicted gain over H0 in points of merit.
+    fn gain(&self, yardstick: &Yardstick, kinds: usize) -> f64 {
+        let stopped = self.lines.iter().filter(|lines| **lines > 0);
+        let slipping: f64 = stopped.clone().map(|lines| slips(kinds, *lines)).sum();
+        let disturbed = self.disturbed.iter().filter(|hit| **hit).count();
+        let stopped = stopped.count();
+        let share = yardstick.asr() * count(stopped) / count(self.lines.len().max(1));
+        let lost = yardstick.utility() * count(disturbed) / count(self.disturbed.len().max(1));
+        let escape = slipping / count(stopped.max(1));
+        let standing = Standing { rules: count(self.rules), escape };
+        100.0 * (share - lost) - yardstick.cost(share, standing)
+    }
 }
 
 impl Palette {
-    /// Adds mechanisms to `genome` while one is worth it: the part of H0's ASR that it newly
-    /// stops exceeds the part of H0's utility that it newly disturbs and the price of a rule. With `deep`, also those
-    /// that disturb nothing and stop what is stopped already: a second line for what the
-    /// first sees only in these sessions. Returns the names added.
+    /// Adds mechanisms to `genome` while one is worth it: while it adds to the predicted merit. That
+    /// is so if it stops enough that nothing stops, or enough that only one rule stops, for what it
+    /// disturbs and the price of a rule. Returns the names added.
     pub(super) fn assemble(
         &self,
         genome: &mut Vec<MechanismUse>,
         yardstick: &Yardstick,
         most: usize,
-        deep: bool,
         rng: &mut ChaCha8Rng,
     ) -> Vec<String> {
-        let h0 = &yardstick.reference;
-        let (asr, utility) = (h0.asr().value().unwrap_or(0.0), h0.utility.value().unwrap_or(0.0));
-        let mut covered: Option<StepsIn> = None;
+        let mut cover = Cover::default();
         for used in genome.iter() {
             if let Some(one) = self.steps_in.get(&used.name) {
-                covered = Some(covered.map_or(one.clone(), |all| join(&all, one)));
+                cover = cover.with(one);
             }
         }
         // Drawn in name order, whatever comes of it: the same stream, the same offer.
@@ -53,54 +86,23 @@ impl Palette {
             .filter(|(name, _)| genome.iter().all(|used| used.name != **name))
             .collect();
         let mut added = Vec::new();
-        let mut add = |genome: &mut Vec<MechanismUse>, name: &str| {
-            genome.push(MechanismUse { name: name.to_owned(), params: BTreeMap::new() });
-            added.push(name.to_owned());
-        };
         while genome.len() < most {
-            let worth = |one: &StepsIn| {
-                let new = |all: &[bool], one: &[bool]| {
-                    let hits = all.iter().zip(one).filter(|(all, one)| **one && !**all).count();
-                    share(hits, one.len())
-                };
-                let nothing = (vec![false; one.0.len()], vec![false; one.1.len()]);
-                let all = covered.as_ref().unwrap_or(&nothing);
-                asr * new(&all.0, &one.0)
-                    - utility * new(&all.1, &one.1)
-                    - yardstick.rule_price / 100.0
-            };
-            let best = offer
-                .iter()
-                .enumerate()
-                .map(|(at, (_, one))| (at, worth(one)))
-                .reduce(|a, b| if b.1 > a.1 { b } else { a });
-            let Some((at, _)) = best.filter(|(_, worth)| *worth > 0.0) else { break };
+            let now = cover.gain(yardstick, self.kinds);
+            let gains = offer.iter().map(|(_, one)| cover.with(one).gain(yardstick, self.kinds));
+            let best = gains.enumerate().reduce(|a, b| if b.1 > a.1 { b } else { a });
+            let Some((at, _)) = best.filter(|(_, gain)| *gain > now) else { break };
             let (name, one) = offer.remove(at);
-            covered = Some(covered.map_or(one.clone(), |all| join(&all, one)));
-            add(genome, name);
-        }
-        if deep {
-            let hits = |one: &[bool]| one.iter().filter(|hit| **hit).count();
-            offer.retain(|(_, one)| hits(&one.1) == 0 && hits(&one.0) > 0);
-            offer.sort_by_key(|(_, one)| std::cmp::Reverse(hits(&one.0)));
-            for (name, _) in offer {
-                if genome.len() < most {
-                    add(genome, name);
-                }
-            }
+            cover = cover.with(one);
+            genome.push(MechanismUse { name: name.clone(), params: BTreeMap::new() });
+            added.push(name.clone());
         }
         added
     }
 }
 
-fn join(a: &StepsIn, b: &StepsIn) -> StepsIn {
-    let or = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(x, y)| *x || *y).collect();
-    (or(&a.0, &b.0), or(&a.1, &b.1))
-}
-
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-fn share(hits: usize, of: usize) -> f64 {
-    hits as f64 / of.max(1) as f64
+fn count(n: usize) -> f64 {
+    n as f64
 }
 
 #[cfg(test)]
@@ -123,21 +125,13 @@ mod tests {
             ("idle", "000000", "0000"),
         ];
         let steps_in = rows.map(|(name, a, b)| (name.to_owned(), (bits(a), bits(b))));
-        Palette { steps_in: steps_in.into() }
+        Palette { steps_in: steps_in.into(), kinds: 18 }
     }
 
     /// All drafts that occur, over many streams.
-    fn drafts(start: &[&str], deep: bool) -> std::collections::BTreeSet<Vec<String>> {
-        priced(start, deep, 1.0)
-    }
-
-    fn priced(
-        start: &[&str],
-        deep: bool,
-        rule_price: f64,
-    ) -> std::collections::BTreeSet<Vec<String>> {
+    fn drafts(start: &[&str], rule_price: f64) -> std::collections::BTreeSet<Vec<String>> {
         let rate = |hits| Rate { hits, n: 10 };
-        let reference = Score { utility: rate(9), indirect: rate(5), ..Score::default() };
+        let reference = Score { utility: rate(9), indirect: rate(6), ..Score::default() };
         let yardstick = Yardstick { reference, rule_price, ..Yardstick::default() };
         (0..200)
             .map(|seed| {
@@ -147,36 +141,40 @@ mod tests {
                     params: BTreeMap::new(),
                 };
                 let mut genome: Vec<MechanismUse> = start.iter().map(of).collect();
-                palette().assemble(&mut genome, &yardstick, 4, deep, &mut rng);
+                palette().assemble(&mut genome, &yardstick, 4, &mut rng);
                 genome.into_iter().map(|used| used.name).collect()
             })
             .collect()
     }
 
+    fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).to_vec()
+    }
+
     #[test]
     fn what_costs_more_than_it_stops_is_left_out() {
-        let found = drafts(&[], false);
-        assert!(found.contains(&vec!["wide".to_owned(), "other".to_owned()]), "{found:?}");
+        let found = drafts(&[], 1.5);
+        assert!(found.contains(&names(["wide", "other"])), "{found:?}");
         for draft in &found {
             assert!(!draft.iter().any(|name| name == "costly" || name == "idle"), "{draft:?}");
         }
         // Not on offer, something else takes its place.
-        assert!(found.contains(&vec!["other".to_owned(), "spare".to_owned()]), "{found:?}");
+        assert!(found.contains(&names(["other", "spare"])), "{found:?}");
     }
 
     #[test]
     fn a_rule_that_stops_less_than_its_price_is_left_out() {
-        // `other` stops a third of 50 points, `wide` two thirds.
-        let found = priced(&[], false, 20.0);
-        assert!(found.contains(&vec!["wide".to_owned()]), "{found:?}");
+        // `other` stops a third of 60 points, `wide` two thirds.
+        let found = drafts(&[], 25.0);
+        assert!(found.contains(&names(["wide"])), "{found:?}");
         assert!(!found.iter().flatten().any(|name| name == "other"), "{found:?}");
     }
 
     #[test]
-    fn a_second_line_costs_nothing_and_is_asked_for() {
-        let with = |deep| drafts(&["wide"], deep);
-        assert!(!with(false).iter().any(|draft| draft.iter().any(|name| name == "spare")));
-        let all = ["wide", "other", "spare"].map(str::to_owned).to_vec();
-        assert!(with(true).contains(&all), "{:?}", with(true));
+    fn a_second_line_is_added_for_less_than_new_goals_would_take() {
+        // `spare` stops a third of 60 points once more, of which a twentieth would have slipped.
+        let all = names(["wide", "other", "spare"]);
+        assert!(drafts(&["wide"], 0.9).contains(&all));
+        assert!(!drafts(&["wide"], 1.0).contains(&all));
     }
 }

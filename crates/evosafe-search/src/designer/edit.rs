@@ -78,7 +78,7 @@ impl Designer {
             pool.into_iter().map(|i| &archive.members[i]).filter(|m| editable(m)).collect();
         if self.kind == DesignerKind::Offline && rng.random_bool(0.5) {
             let merit = |m: &Member| {
-                archive.yardstick.merit(&m.counted(), &m.bundle).unwrap_or(f64::NEG_INFINITY)
+                archive.yardstick.merit(&m.counted(), m.standing).unwrap_or(f64::NEG_INFINITY)
             };
             return pool.into_iter().reduce(|a, b| if merit(b) > merit(a) { b } else { a });
         }
@@ -123,10 +123,8 @@ impl Designer {
                 if rng.random_bool(0.5) {
                     genome.clear();
                 }
-                let deep = rng.random_bool(0.5);
                 let palette = &self.palette;
-                let most = MAX_MECHANISMS;
-                let added = palette.assemble(&mut genome, &archive.yardstick, most, deep, rng);
+                let added = palette.assemble(&mut genome, &archive.yardstick, MAX_MECHANISMS, rng);
                 let what = added.join(", ");
                 (!added.is_empty()).then_some((genome, added, None, what))
             }

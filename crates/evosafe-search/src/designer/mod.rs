@@ -10,9 +10,7 @@ mod params;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evosafe_spec::Mechanism;
-use evosafe_types::{
-    Bundle, CandidateId, ContentHash, Evidence, HarnessLimits, MechanismUse, Score,
-};
+use evosafe_types::{Bundle, CandidateId, ContentHash, Evidence, HarnessLimits, Score};
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -21,10 +19,10 @@ use crate::criticizer;
 use crate::rng;
 use crate::verdict::Verdict;
 
-pub use assemble::Palette;
+pub use assemble::{Palette, StepsIn};
 pub use bandit::Bandit;
 pub(crate) use edit::MAX_MECHANISMS;
-pub use front::{Yardstick, pareto_front, rule_price, rules};
+pub use front::{Standing, Yardstick, pareto_front, rule_price, rules, slips};
 
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;
@@ -143,6 +141,8 @@ pub struct Member {
     /// Whether nothing but its score speaks against it as a winner; known once it was
     /// run wide.
     pub eligible: bool,
+    /// Its rules, and how deep they stand.
+    pub standing: Standing,
     /// Points that renaming, relocating or rephrasing is expected to cost it; known once it
     /// was run wide, 0 without the Criticizer.
     pub expected_loss: f64,
@@ -217,27 +217,11 @@ impl Designer {
         }
     }
 
-    /// Every usable mechanism in a harness of its own; none for the random control, which does
+    /// The mechanisms that it wants to see alone; none for the random control, which does
     /// not look at what they do, and for a model, which looks for itself.
-    ///
-    /// # Errors
-    /// If the library cannot compose.
-    pub fn singles(&self) -> Result<Vec<(String, Bundle)>, SearchError> {
-        if self.kind != DesignerKind::Offline {
-            return Ok(Vec::new());
-        }
-        let single = |name: &String| {
-            let draft = edit::Draft {
-                genome: vec![MechanismUse { name: name.clone(), params: BTreeMap::new() }],
-                parents: Vec::new(),
-                operator: Operator::Assemble,
-                touched: Vec::new(),
-                edit: String::new(),
-                hypothesis: String::new(),
-            };
-            Ok((name.clone(), self.compose(draft)?.bundle))
-        };
-        self.usable.iter().map(single).collect()
+    #[must_use]
+    pub fn to_study(&self) -> &[String] {
+        if self.kind == DesignerKind::Offline { &self.usable } else { &[] }
     }
 
     /// Takes in what the mechanisms do alone.
