@@ -104,7 +104,7 @@ impl State {
             Event::NewBest { candidate, points } => {
                 self.best = Some(*points);
                 self.line(&format!(
-                    "{} is the best so far: {points:+.1} points",
+                    "{} is the best so far: train score {points:+.1}",
                     candidate.short()
                 ));
             }

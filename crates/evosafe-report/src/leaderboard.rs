@@ -1,5 +1,7 @@
 //! Candidates of a search, best first.
 
+use std::cmp::Ordering;
+
 use evosafe_archive::{Archive, ResultKind};
 use evosafe_types::{Bundle, CandidateId, Family, RunId, Score, Stage, StageOutcome};
 use serde::{Deserialize, Serialize};
@@ -38,6 +40,9 @@ pub struct Row {
     pub search_score: Option<f64>,
     /// Wide score in points.
     pub wide_score: Option<f64>,
+    /// What those that were run wide are ranked by: the wide score less what train does not show, points.
+    #[serde(default)]
+    pub merit: Option<f64>,
     /// Whether it may win; known once it was run wide.
     pub eligible: Option<bool>,
     /// Families of which too little was assessed, in the score that counts: the wide one, or
@@ -71,6 +76,7 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
         variants: None,
         search_score: None,
         wide_score: None,
+        merit: None,
         eligible: None,
         uncovered: Vec::new(),
     };
@@ -82,6 +88,7 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
         let field = |name: &str| record.body.get(name).cloned().unwrap_or_default();
         if record.kind == ResultKind::Promotion {
             row.eligible = field("eligible").as_bool();
+            row.merit = field("merit").as_f64();
         }
         if record.kind == ResultKind::Corpus
             && let Ok(score) = serde_json::from_value(field("score"))
@@ -115,8 +122,8 @@ pub fn row(archive: &Archive, run: &RunId, id: &CandidateId) -> Result<Row, Repo
     Ok(row)
 }
 
-/// All candidates of a search: those with a wide score first, then by search score,
-/// then the stopped ones, ties by size.
+/// All candidates of a search: those that were run wide first, by what they are ranked by, then by
+/// search score, then the stopped ones, ties by size.
 ///
 /// # Errors
 /// If the archive cannot be read.
@@ -127,14 +134,19 @@ pub fn leaderboard(
 ) -> Result<Vec<Row>, ReportError> {
     let mut rows =
         candidates.iter().map(|id| row(archive, run, id)).collect::<Result<Vec<_>, _>>()?;
-    let key = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
-    rows.sort_by(|a, b| {
-        key(b.wide_score)
-            .total_cmp(&key(a.wide_score))
-            .then(key(b.search_score).total_cmp(&key(a.search_score)))
-            .then(a.size.cmp(&b.size))
-    });
+    rows.sort_by(before);
     Ok(rows)
+}
+
+fn before(a: &Row, b: &Row) -> Ordering {
+    let key = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
+    let (wide_a, wide_b) = (a.wide_score.is_some(), b.wide_score.is_some());
+    wide_b
+        .cmp(&wide_a)
+        .then(key(b.merit).total_cmp(&key(a.merit)))
+        .then(key(b.wide_score).total_cmp(&key(a.wide_score)))
+        .then(key(b.search_score).total_cmp(&key(a.search_score)))
+        .then(a.size.cmp(&b.size))
 }
 
 /// What a row says of its candidate in one word: indecisive before anything else.
@@ -156,6 +168,7 @@ pub fn leaderboard_document(
 ) -> Document {
     let columns = vec![
         column("candidate", "candidate"),
+        optional("merit", "merit"),
         column("wide", "wide"),
         column("search", "search"),
         column("utility", "utility %"),
@@ -178,6 +191,7 @@ pub fn leaderboard_document(
         );
         let cells = vec![
             Value::text(row.candidate.short()),
+            row.merit.map_or(Value::Empty, |points| Value::points(Some(points))),
             Value::points(row.wide_score),
             Value::points(row.search_score),
             Value::share(shown.utility.value()),
@@ -194,6 +208,13 @@ pub fn leaderboard_document(
         table.push_strong(cells, best == Some(&row.candidate));
     }
     let mut notes = Vec::new();
+    if rows.iter().any(|row| row.merit.is_some()) {
+        notes.push(
+            "merit: the wide score less what train does not show (goals lost under attack, the price of rules, what new goals and \
+             other words are expected to take); it ranks, and is no result"
+                .to_owned(),
+        );
+    }
     if rows.iter().any(|row| !row.uncovered.is_empty()) {
         notes.push(
             "indecisive: fewer than 90 % of a family's episodes were assessed; never promoted"
@@ -243,6 +264,7 @@ mod tests {
             variants: None,
             search_score: None,
             wide_score: score.points(),
+            merit: None,
             eligible: Some(lost < 2),
             uncovered: score.uncovered(),
         }
@@ -263,5 +285,29 @@ mod tests {
         let text = render(&document, Format::Text);
         let sound = text.lines().find(|line| line.contains("sound")).expect("a row");
         assert!(sound.contains("best") && !sound.contains("indecisive"), "{text}");
+    }
+
+    #[test]
+    fn what_ranks_is_shown_and_orders() {
+        let of = |name: &str, merit: Option<f64>, wide: Option<f64>, search: f64| Row {
+            merit,
+            wide_score: wide,
+            search_score: Some(search),
+            ..row(name, 0)
+        };
+        let mut rows = [
+            of("searched", None, None, 90.0),
+            of("older", None, Some(70.0), 60.0),
+            of("higher", Some(61.0), Some(68.0), 60.0),
+            of("sounder", Some(63.0), Some(66.0), 60.0),
+        ];
+        rows.sort_by(before);
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["sounder", "higher", "older", "searched"]);
+        let text = render(&leaderboard_document(&rows, None, Vec::new()), Format::Text);
+        assert!(text.contains("merit") && text.contains("+63.0"), "{text}");
+        assert!(text.contains("is no result"), "{text}");
+        let old = render(&leaderboard_document(&rows[2..3], None, Vec::new()), Format::Text);
+        assert!(!old.contains("merit"), "{old}");
     }
 }

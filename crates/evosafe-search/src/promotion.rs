@@ -123,8 +123,9 @@ impl Search {
         let yardstick = self.yardstick(if index == 0 { wide } else { self.h0_wide() });
         let standing = self.members[index].standing;
         let loss = probed.as_ref().map_or(0.0, |probe| probe.expected_loss(stopped, utility));
+        let merit = yardstick.merit(&wide, standing).map(|points| points - loss);
         let body = json!({
-            "eligible": reasons.is_empty(), "reasons": reasons,
+            "merit": merit, "eligible": reasons.is_empty(), "reasons": reasons,
             "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
             "expected_loss": loss,
             "rule_cost": yardstick.cost(0.0, standing),
