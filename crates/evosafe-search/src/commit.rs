@@ -36,11 +36,10 @@ impl Search {
     }
 
     /// Enters a finished cascade into the archive and the list of members.
-    pub(crate) fn commit(
+    pub(crate) async fn commit(
         &mut self,
         bundle: &Bundle,
         report: CascadeReport,
-        standing: Standing,
     ) -> Result<(), SearchError> {
         self.known.insert(bundle.behaviour());
         for (stage, outcome) in &report.stages {
@@ -58,9 +57,13 @@ impl Search {
         let all = [report.verdicts.as_slice(), &report.probes].concat();
         let failures = self.note(&report.candidate, &all)?;
         self.record.candidates.push(report.candidate.clone());
-        if standing != Standing::default() {
+        let standing = if report.search.is_some() && !bundle.is_no_defence() {
+            let standing = self.rehearsal.standing(bundle, &self.cascade.sandbox).await;
             self.record.escapes.insert(report.candidate.clone(), standing.escape);
-        }
+            standing
+        } else {
+            Standing::default()
+        };
         self.members.push(Member {
             id: report.candidate,
             bundle: bundle.clone(),

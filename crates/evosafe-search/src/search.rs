@@ -22,7 +22,7 @@ use crate::cascade::{Cascade, Corpus};
 use crate::clock::Stopwatch;
 use crate::criticizer::Criticizer;
 use crate::deploy::Deployments;
-use crate::designer::{Designer, DesignerKind, Member, Proposal, Standing};
+use crate::designer::{Designer, DesignerKind, Member, Proposal};
 use crate::evaluator::{Evaluator, EvaluatorSetup, EventSink};
 use crate::outer::{Outer, OuterModels};
 use crate::rehearsal::Rehearsal;
@@ -256,7 +256,7 @@ impl Search {
         }
         self.evaluator.remember(&self.h0_traces);
         self.record.rule_price = self.rule_price(&wide);
-        self.commit(&h0, report, Standing::default())?;
+        self.commit(&h0, report).await?;
         self.widen(0, &wide, None)?;
         let (environment, seed) = (&self.config.environment, self.config.seed);
         let classifier = self.config.victim.free_classifier();
@@ -382,11 +382,7 @@ impl Search {
         let mut learnt = Vec::new();
         for (bundle, proposal, report) in done {
             self.settle(&report);
-            let standing = match report.search {
-                Some(_) => self.rehearsal.standing(&bundle, &self.cascade.sandbox).await,
-                None => Standing::default(),
-            };
-            self.commit(&bundle, report, standing)?;
+            self.commit(&bundle, report).await?;
             if let Some(proposal) = proposal {
                 let improved = self.members.last().is_some_and(|member| member.improved);
                 learnt.push((proposal, improved));
