@@ -41,6 +41,12 @@ impl Search {
         bundle: &Bundle,
         report: CascadeReport,
     ) -> Result<(), SearchError> {
+        let mut standing = Standing::default();
+        if report.search.is_some() && !bundle.is_no_defence() {
+            let found = self.rehearsal.standing(bundle, &self.cascade.sandbox);
+            standing = self.evaluator.unless_cancelled(found).await?;
+            self.record.escapes.insert(report.candidate.clone(), standing.escape);
+        }
         self.known.insert(bundle.behaviour());
         for (stage, outcome) in &report.stages {
             let body = json!({ "stage": stage, "outcome": outcome });
@@ -57,13 +63,6 @@ impl Search {
         let all = [report.verdicts.as_slice(), &report.probes].concat();
         let failures = self.note(&report.candidate, &all)?;
         self.record.candidates.push(report.candidate.clone());
-        let standing = if report.search.is_some() && !bundle.is_no_defence() {
-            let standing = self.rehearsal.standing(bundle, &self.cascade.sandbox).await;
-            self.record.escapes.insert(report.candidate.clone(), standing.escape);
-            standing
-        } else {
-            Standing::default()
-        };
         self.members.push(Member {
             id: report.candidate,
             bundle: bundle.clone(),

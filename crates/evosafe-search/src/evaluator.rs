@@ -115,6 +115,17 @@ impl Evaluator {
         self.jobs.admit(variants);
     }
 
+    /// What comes of work that costs nothing but time, unless the user interrupts first.
+    ///
+    /// # Errors
+    /// If the user interrupts.
+    pub async fn unless_cancelled<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, SearchError> {
+        self.cancel.run_until_cancelled(work).await.ok_or(SearchError::Interrupted)
+    }
+
     /// Whether the user asked to stop.
     #[must_use]
     pub fn cancelled(&self) -> bool {

@@ -70,7 +70,7 @@ impl Search {
         let bundle = self.members[index].bundle.clone();
         self.reserve(&bundle, Stage::Wide)?;
         let verdicts = self.cascade.wide(&bundle).await?;
-        let probed = self.robustness(&bundle).await;
+        let probed = self.evaluator.unless_cancelled(self.robustness(&bundle)).await?;
         self.audit(&bundle).await?;
         let before = self.champion();
         self.widen(index, &verdicts, probed)?;

@@ -30,7 +30,8 @@ impl Search {
         };
         let drafts = designer.drafts(&archive, index)?;
         let yardstick = self.yardstick(self.h0_wide());
-        let best = self.rehearsal.best(drafts, &self.cascade.sandbox, &yardstick).await;
+        let best = self.rehearsal.best(drafts, &self.cascade.sandbox, &yardstick);
+        let best = self.evaluator.unless_cancelled(best).await?;
         let Some(mut proposal) = best else { return Ok(None) };
         for _ in 0..=self.config.plan.search.repairs {
             let Some(verdict) = self.review(&proposal.bundle).await? else {

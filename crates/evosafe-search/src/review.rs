@@ -14,7 +14,8 @@ impl Search {
     pub(crate) async fn review(&mut self, bundle: &Bundle) -> Result<Option<Verdict>, SearchError> {
         let Some(criticizer) = &self.criticizer else { return Ok(None) };
         let harness = self.cascade.sandbox.prepare(bundle).ok();
-        let mut verdict = criticizer.review(bundle, harness.as_ref()).await;
+        let first = criticizer.review(bundle, harness.as_ref());
+        let mut verdict = self.evaluator.unless_cancelled(first).await?;
         // The first filter runs without a model; what it flags is not paid for.
         if !verdict.flagged {
             self.second_opinion(bundle, harness.as_ref(), &mut verdict).await?;

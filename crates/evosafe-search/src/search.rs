@@ -280,8 +280,8 @@ impl Search {
             self.config.plan.limits.clone(),
         );
         let sandbox = &self.cascade.sandbox;
-        let palette = self.rehearsal.palette(designer.to_study(), sandbox).await;
-        designer.study(palette);
+        let alone = self.rehearsal.palette(designer.to_study(), sandbox);
+        designer.study(self.evaluator.unless_cancelled(alone).await?);
         let per_batch = u64::from(self.config.plan.search.batch.max(1));
         let (mut slot, mut idle, mut barren) = (0, 0, 0);
         loop {
