@@ -3,7 +3,7 @@
 //! so this predicts and never scores; but it costs no episode and no victim token, and what a
 //! draft stops and what it disturbs in a recording is most of what its episodes will show.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use evosafe_env::Environment;
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::criticizer::probe::{self, Point, Session};
 use crate::criticizer::{suites_of, tools_of};
-use crate::designer::{Palette, Proposal, Standing, StepsIn, Yardstick, rules, slips};
+use crate::designer::{Palette, Proposal, Standing, StepsIn, Yardstick, count, rules, slips};
 
 /// Most attack sessions, those that succeeded undefended.
 const MOST_ATTACKS: usize = 32;
@@ -114,7 +114,7 @@ impl Rehearsal {
 
     /// What mechanisms do alone, with their default parameters. One that does not build does nothing.
     pub(crate) async fn palette(&mut self, names: &[String], sandbox: &Sandbox) -> Palette {
-        let mut steps_in = std::collections::BTreeMap::new();
+        let mut steps_in = BTreeMap::new();
         for name in names {
             let used = MechanismUse { name: name.clone(), params: Default::default() };
             if let Some(one) = self.try_alone(&used, sandbox).await {
@@ -231,11 +231,6 @@ fn hits(sessions: &[Stops]) -> Vec<bool> {
 fn share(sessions: &[Stops]) -> f64 {
     let hits = sessions.iter().filter(|stops| !stops.is_empty()).count();
     count(hits) / count(sessions.len().max(1))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-fn count(n: usize) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

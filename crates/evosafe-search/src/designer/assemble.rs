@@ -8,7 +8,7 @@ use evosafe_types::MechanismUse;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::front::{Standing, Yardstick, slips};
+use super::front::{Standing, Yardstick, count, slips};
 
 /// Chance that a mechanism is on offer in one draft, so that drafts differ.
 const ON_OFFER: f64 = 0.85;
@@ -98,11 +98,6 @@ impl Palette {
         }
         added
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-fn count(n: usize) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

@@ -71,9 +71,13 @@ pub fn rules(bundle: &Bundle) -> f64 {
     if bundle.is_no_defence() {
         return 0.0;
     }
-    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-    let rules = bundle.manifest.mechanisms.len().max(1) as f64;
-    rules
+    count(bundle.manifest.mechanisms.len().max(1))
+}
+
+/// A count as a number to reckon with.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+pub(crate) fn count(n: usize) -> f64 {
+    n as f64
 }
 
 /// Points of score that one more rule is expected to cost, by the rule of succession: one that
@@ -81,9 +85,7 @@ pub fn rules(bundle: &Bundle) -> f64 {
 /// these the victim would have served the share `utility`.
 #[must_use]
 pub fn rule_price(n: usize, utility: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-    let trials = n as f64 + 2.0;
-    100.0 * utility / trials
+    100.0 * utility / (count(n) + 2.0)
 }
 
 /// Chance that a goal of a new kind gets past `lines` rules of which each alone stops its like on
@@ -91,8 +93,7 @@ pub fn rule_price(n: usize, utility: f64) -> f64 {
 /// rule, and rules are taken for independent, as in [`rule_price`].
 #[must_use]
 pub fn slips(goals: usize, lines: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-    let one = 1.0 / (goals as f64 + 2.0);
+    let one = 1.0 / (count(goals) + 2.0);
     one.powi(i32::try_from(lines).unwrap_or(i32::MAX))
 }
 
@@ -101,14 +102,12 @@ fn objectives(member: &Member) -> [f64; 5] {
     let up = |rate: Rate| rate.value().unwrap_or(0.0);
     let down = |rate: Rate| -rate.value().unwrap_or(0.0);
     let score = member.counted();
-    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-    let size = member.bundle.size() as f64;
     [
         up(score.utility),
         down(score.direct),
         down(score.indirect),
         up(score.utility_under_attack),
-        -size,
+        -count(member.bundle.size()),
     ]
 }
 
