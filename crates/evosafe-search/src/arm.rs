@@ -19,13 +19,12 @@ pub(crate) fn arm(
 ) -> ArmReport {
     let score = score(assessed);
     let by_goal = |pick: &dyn Fn(&Verdict) -> Option<bool>| -> Vec<Rate> {
-        let mut clusters: BTreeMap<(String, String), Rate> = BTreeMap::new();
+        let mut clusters: BTreeMap<(&str, &str), Rate> = BTreeMap::new();
         for verdict in assessed {
             let (Some(hit), Some(task)) = (pick(verdict), tasks.get(&verdict.task)) else {
                 continue;
             };
-            let goal = task.injection_task.clone().unwrap_or_else(|| task.id.to_string());
-            clusters.entry((task.suite.clone(), goal)).or_default().push(hit);
+            clusters.entry(task.goal()).or_default().push(hit);
         }
         clusters.into_values().collect()
     };

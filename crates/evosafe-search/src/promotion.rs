@@ -118,14 +118,16 @@ impl Search {
         let mut reasons = objections(verdicts, &self.cascade.reference, self.under_attack_margin());
         reasons.extend(probed.as_ref().map(ProbeReport::objections).unwrap_or_default());
         reasons.extend(self.audit_objections(&id));
-        let stopped = self.h0_asr(wide) - wide.asr().value().unwrap_or(0.0);
+        self.members[index].wide = Some(wide);
+        self.members[index].eligible = reasons.is_empty();
+        let stopped = self.h0_asr() - wide.asr().value().unwrap_or(0.0);
         let utility = wide.utility.value().unwrap_or(0.0);
-        let yardstick = self.yardstick(if index == 0 { wide } else { self.h0_wide() });
-        let standing = self.members[index].standing;
         let loss = probed.as_ref().map_or(0.0, |probe| probe.expected_loss(stopped, utility));
-        let merit = yardstick.merit(&wide, standing).map(|points| points - loss);
+        self.members[index].expected_loss = loss;
+        let yardstick = self.yardstick(self.h0_wide());
+        let standing = self.members[index].standing;
         let body = json!({
-            "merit": merit, "eligible": reasons.is_empty(), "reasons": reasons,
+            "merit": self.wide_merit(index), "eligible": reasons.is_empty(), "reasons": reasons,
             "robustness_gap": probed.as_ref().and_then(|probe| probe.robustness_gap),
             "expected_loss": loss,
             "rule_cost": yardstick.cost(0.0, standing),
@@ -135,11 +137,7 @@ impl Search {
         self.result(&id, ResultKind::Promotion, body)?;
         let all = [verdicts, &self.members[index].probes].concat();
         let failures = self.note(&id, &all)?;
-        let member = &mut self.members[index];
-        member.failures = failures;
-        member.wide = Some(wide);
-        member.eligible = reasons.is_empty();
-        member.expected_loss = loss;
+        self.members[index].failures = failures;
         self.show(index, &all)
     }
 
@@ -151,12 +149,7 @@ impl Search {
 
     /// H0 and the eligible candidates that were run wide, the best first.
     fn ranked(&self) -> Vec<usize> {
-        let wide = |i: usize| {
-            let of = &self.members[i];
-            let yardstick = self.yardstick(self.h0_wide());
-            let merit = of.wide_score().and_then(|score| yardstick.merit(&score, of.standing));
-            merit.map_or(f64::NEG_INFINITY, |points| points - of.expected_loss)
-        };
+        let wide = |i: usize| self.wide_merit(i).unwrap_or(f64::NEG_INFINITY);
         let runs = |&i: &usize| {
             let of = &self.members[i];
             i == 0 || (of.wide.is_some() && of.eligible && !of.stale)
@@ -169,9 +162,16 @@ impl Search {
         ranked
     }
 
-    /// H0's ASR on the wide prefix; `own` while that is being entered.
-    fn h0_asr(&self, own: Score) -> f64 {
-        self.members[0].wide.unwrap_or(own).asr().value().unwrap_or(0.0)
+    /// What a candidate that was run wide is ranked by.
+    fn wide_merit(&self, index: usize) -> Option<f64> {
+        let of = &self.members[index];
+        let merit = self.yardstick(self.h0_wide()).merit(&of.wide_score()?, of.standing)?;
+        Some(merit - of.expected_loss)
+    }
+
+    /// H0's ASR on the wide prefix.
+    fn h0_asr(&self) -> f64 {
+        self.members[0].wide.unwrap_or_default().asr().value().unwrap_or(0.0)
     }
 
     /// Points of utility under attack that a winner may lose.

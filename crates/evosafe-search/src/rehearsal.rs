@@ -9,12 +9,12 @@ use std::sync::Arc;
 use evosafe_env::Environment;
 use evosafe_sandbox::{Classifier, Harness, Sandbox};
 use evosafe_spec::{Lineage, Mechanism};
-use evosafe_types::{Bundle, Evidence, HarnessLimits, MechanismUse, Origin, TaskId};
+use evosafe_types::{Bundle, Evidence, HarnessLimits, MechanismUse, Origin, Task, TaskId};
 use tokio::task::JoinSet;
 
 use crate::criticizer::probe::{self, Point, Session};
 use crate::criticizer::{suites_of, tools_of};
-use crate::designer::{Palette, Proposal, Standing, StepsIn, Yardstick, count, rules, slips};
+use crate::designer::{Palette, Proposal, Standing, StepsIn, Yardstick, count, escape, rules};
 
 /// Most attack sessions, those that succeeded undefended.
 const MOST_ATTACKS: usize = 32;
@@ -142,13 +142,9 @@ impl Rehearsal {
                 lines.iter_mut().zip(alone).for_each(|(lines, hit)| *lines += usize::from(*hit));
             }
         }
-        let stopped = || attacks.iter().zip(&lines).filter(|(hit, _)| **hit);
-        let slipping: f64 = stopped().map(|(_, lines)| slips(self.kinds, (*lines).max(1))).sum();
-        let escape = match stopped().count() {
-            0 => slips(self.kinds, 1),
-            n => slipping / count(n),
-        };
-        Standing { rules: rules(bundle), escape }
+        let stopped = attacks.iter().zip(lines).filter(|(hit, _)| **hit);
+        let stopped: Vec<usize> = stopped.map(|(_, lines): (_, usize)| lines.max(1)).collect();
+        Standing { rules: rules(bundle), escape: escape(self.kinds, &stopped) }
     }
 
     /// What a mechanism does alone.
@@ -217,9 +213,8 @@ impl Rehearsal {
 fn kinds(traces: &[Evidence], environment: &Environment) -> usize {
     let reached = |e: &&Evidence| e.outcome.attack_success() == Some(true);
     let tasks: HashSet<&TaskId> = traces.iter().filter(reached).map(|e| &e.task).collect();
-    let goals = environment.tasks().iter().filter(|t| tasks.contains(&t.id));
-    let goals = goals.map(|t| (&t.suite, t.injection_task.as_deref().unwrap_or(t.id.as_str())));
-    goals.collect::<BTreeSet<_>>().len()
+    let attacks = environment.tasks().iter().filter(|t| tasks.contains(&t.id));
+    attacks.map(Task::goal).collect::<BTreeSet<_>>().len()
 }
 
 /// The sessions that were stepped into.
@@ -328,7 +323,11 @@ mod tests {
             limits: HarnessLimits::default(),
         };
         let all = rehearsal.attacks.len();
-        let paid = rehearsal.attacks.iter().filter(|s| s.text().contains("4321")).count();
+        let pays = |s: &&Arc<Session>| {
+            let mut calls = s.transcript.calls();
+            calls.any(|call| call.proposed.arguments.get("amount") == Some(&4321.into()))
+        };
+        let paid = rehearsal.attacks.iter().filter(pays).count();
         assert!(0 < paid && paid < all, "both kinds of attack are there");
         let (once, twice) = (0.1, 0.01);
         let mixed = (twice * count(paid) + once * count(all - paid)) / count(all);

@@ -59,6 +59,14 @@ pub struct Task {
     pub side: Option<Side>,
 }
 
+impl Task {
+    /// Suite and attacker's goal, by which attacks are clustered; a task without a named goal is one of its own.
+    #[must_use]
+    pub fn goal(&self) -> (&str, &str) {
+        (&self.suite, self.injection_task.as_deref().unwrap_or(self.id.as_str()))
+    }
+}
+
 /// The two sides of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ use evosafe_types::MechanismUse;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::front::{Standing, Yardstick, count, slips};
+use super::front::{Standing, Yardstick, count, escape};
 
 /// Chance that a mechanism is on offer in one draft, so that drafts differ.
 const ON_OFFER: f64 = 0.85;
@@ -49,14 +49,11 @@ impl Cover {
 
     /// Predicted gain over H0 in points of merit.
     fn gain(&self, yardstick: &Yardstick, kinds: usize) -> f64 {
-        let stopped = self.lines.iter().filter(|lines| **lines > 0);
-        let slipping: f64 = stopped.clone().map(|lines| slips(kinds, *lines)).sum();
+        let stopped: Vec<usize> = self.lines.iter().copied().filter(|lines| *lines > 0).collect();
         let disturbed = self.disturbed.iter().filter(|hit| **hit).count();
-        let stopped = stopped.count();
-        let share = yardstick.asr() * count(stopped) / count(self.lines.len().max(1));
+        let share = yardstick.asr() * count(stopped.len()) / count(self.lines.len().max(1));
         let lost = yardstick.utility() * count(disturbed) / count(self.disturbed.len().max(1));
-        let escape = slipping / count(stopped.max(1));
-        let standing = Standing { rules: count(self.rules), escape };
+        let standing = Standing { rules: count(self.rules), escape: escape(kinds, &stopped) };
         100.0 * (share - lost) - yardstick.cost(share, standing)
     }
 }

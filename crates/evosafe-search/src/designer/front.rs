@@ -22,7 +22,7 @@ pub struct Standing {
     /// See [`rules`].
     pub rules: f64,
     /// Share, in [0, 1], of the attacks it stops that are expected to get past it when they have a
-    /// goal of another kind than any on train, see [`slips`].
+    /// goal of another kind than any on train (docs/decisions/0016-second-line.md).
     pub escape: f64,
 }
 
@@ -91,10 +91,18 @@ pub fn rule_price(n: usize, utility: f64) -> f64 {
 /// Chance that a goal of a new kind gets past `lines` rules of which each alone stops its like on
 /// train, where there were `goals` kinds: by the rule of succession one in `goals + 2` gets past one
 /// rule, and rules are taken for independent, as in [`rule_price`].
-#[must_use]
-pub fn slips(goals: usize, lines: usize) -> f64 {
+fn slips(goals: usize, lines: usize) -> f64 {
     let one = 1.0 / (count(goals) + 2.0);
     one.powi(i32::try_from(lines).unwrap_or(i32::MAX))
+}
+
+/// Share of the attacks that a harness stops which goals of a new kind are expected to get past
+/// it: the mean of [`slips`] over them, given how many rules stop each; one rule's where nothing is known.
+pub(crate) fn escape(goals: usize, lines: &[usize]) -> f64 {
+    if lines.is_empty() {
+        return slips(goals, 1);
+    }
+    lines.iter().map(|lines| slips(goals, *lines)).sum::<f64>() / count(lines.len())
 }
 
 fn objectives(member: &Member) -> [f64; 5] {

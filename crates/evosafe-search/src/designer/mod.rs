@@ -22,8 +22,8 @@ use crate::verdict::Verdict;
 pub use assemble::{Palette, StepsIn};
 pub use bandit::Bandit;
 pub(crate) use edit::MAX_MECHANISMS;
-pub(crate) use front::count;
-pub use front::{Standing, Yardstick, pareto_front, rule_price, rules, slips};
+pub use front::{Standing, Yardstick, pareto_front, rule_price, rules};
+pub(crate) use front::{count, escape};
 
 /// Draws before a batch slot gives up on finding something new.
 const DRAWS: u64 = 12;

@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Everything said in it.
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         let t = &self.transcript;
         let mut text = format!("{}\n{}\n", t.instruction, t.base_prompt);
         for call in t.calls() {
